@@ -5,9 +5,10 @@ A player sees a game as ``View`` values, from its own side of the table, and cho
     from bot.player import Budget, Choice, Player, View
 
 A factory is any callable that returns a player, such as the class itself. The options of the seat
-(``first.py:First?depth=2``) are its keyword arguments, all text. Each game gets a new player, in a
-separate process. The methods of a player are called in one thread, one at a time; its ``budget``
-may be used from any thread that the player starts.
+(``first.py:First?depth=2``) are its keyword arguments: text, unless an annotation or a default is
+int, float or bool. Each game gets a new player, in a separate process. The methods of a player are
+called in one thread, one at a time; its ``budget`` may be used from any thread that the player
+starts.
 """
 
 from __future__ import annotations
@@ -177,7 +178,9 @@ class View:
     in an earlier game (``Believed.style``). Leave room to unlearn it. None: nothing is known."""
 
     @classmethod
-    def from_cgp(cls, cgp: str, lexicon: Lexicon | None = None, rules: Rules | None = None) -> View:
+    def from_cgp(
+        cls, cgp: str, lexicon: Lexicon | None = None, rules: Rules | None = None, seed: int = 0
+    ) -> View:
         """Return the first turn of a game that begins in a position, such as for a test.
 
         Seat 0 is the player's and holds the first rack of the CGP. The defaults are the embedded
@@ -190,7 +193,7 @@ class View:
 
         rules = rules or standard_rules()
         lexicon = lexicon or load_lexicon(distribution=rules.distribution)
-        return cls.of(read_cgp(cgp, rules), rules, Resources(lexicon))
+        return cls.of(read_cgp(cgp, rules), rules, Resources(lexicon), seed)
 
     @classmethod
     def of(cls, position: Position, rules: Rules, resources: Resources, seed: int = 0) -> View:

@@ -7,10 +7,12 @@ never run it; ``load_factory`` imports them.
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -89,6 +91,9 @@ _ELSEWHERE = {
 }
 """Names that no seat may have, and the reason."""
 
+SCRIPT = re.compile(r"[^-].*\.(py|pl|rb|js|mjs|lua|jar|sh)")
+"""Matches an argument that is an interpreter's program."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 
 
@@ -118,6 +123,31 @@ class SeatSpec:
     def module(self) -> str:
         """The module of a local seat's factory; of a user's, it may be a file."""
         return self.target.rpartition(":")[0]
+
+    @property
+    def code(self) -> str:
+        """A checksum of the .py files in a bot's folder, or of an engine's program and scripts.
+
+        Of an engine's words, those count that may be run or are named as scripts. Empty: no files.
+        """
+        import shlex
+        import shutil
+
+        if self.kind == "engine" and self.dialect != "files":
+            words, folder = shlex.split(self.target), dict(self.options).get("folder", "")
+            rest = [Path(folder, word) for word in words[1:]]
+            files = [it for it in rest if SCRIPT.fullmatch(it.name) or os.access(it, os.X_OK)]
+            files.append(Path(shutil.which(words[0]) or words[0]))
+        elif self.kind == "local" and self.module.endswith(".py"):
+            files = sorted(Path(self.module).parent.glob("*.py"))
+        else:
+            return ""
+        texts = [
+            file.name.encode() + file.read_bytes()
+            for file in files
+            if os.access(file, os.R_OK) and file.is_file()  # the name may be too long for a file
+        ]
+        return sha256(b"\0".join(texts)).hexdigest()[:16] if texts else ""
 
     @property
     def anywhere(self) -> str:
@@ -176,17 +206,18 @@ def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatS
         raise SeatError(f"{name!r} {_ELSEWHERE[name]}")
     points = [point for point in _entry_points() if point.name == name]
     if len({point.value for point in points}) > 1:
-        offered = " and ".join(sorted(f"{point.value} of {_package(point)}" for point in points))
-        raise SeatError(
-            f"two packages have a bot called {name!r}: {offered}; write module:factory instead"
-        )
+        package = {point: getattr(point.dist, "name", "an unknown package") for point in points}
+        offered = " and ".join(sorted(f"{point.value} of {package[point]}" for point in points))
+        raise SeatError(f"two packages have a bot called {name!r}: {offered}; write module:factory")
     if points:
         return SeatSpec("local", name, points[0].value.replace(" ", ""), options, text)
     if not _NAME.fullmatch(name):
         raise SeatError(
-            f"{text!r} is not a seat; write a bot's name, module:factory, file.py:factory or ws://…"
+            f"{text!r} is not a seat; write a bot's name, module:factory, file.py, ws://… or siu:…"
         )
-    raise SeatError(f"no bot is called {name!r}; {_known()}{did_you_mean(name, known_bots())}")
+    file = f"; did you mean {name}.py?" if Path(f"{name}.py").is_file() else ""
+    close = file or did_you_mean(name, known_bots())
+    raise SeatError(f"no bot is called {name!r}; {_known()}{close}")
 
 
 def about(spec: SeatSpec) -> str:
@@ -208,6 +239,8 @@ def load_factory(spec: SeatSpec) -> Factory:
     Raises:
         SeatError: the module or factory does not exist.
     """
+    from importlib import import_module
+
     if spec.kind == "remote":
         raise SeatError(f"{spec.text!r} is a remote bot, which can't be loaded here")
     if spec.kind == "engine":
@@ -215,15 +248,32 @@ def load_factory(spec: SeatSpec) -> Factory:
     if spec.kind == "guest":
         raise SeatError(f"{spec.text!r} dials in to a server; it is waited for, not loaded")
     where, _, name = spec.target.rpartition(":")
-    module = _file_module(Path(where)) if where.endswith(".py") else _module(where)
+    if where.endswith(".py"):
+        module = _file_module(Path(where))
+    else:
+        _search_last(Path.cwd())
+        try:
+            module = import_module(where)
+        except ModuleNotFoundError as error:
+            if error.name is not None and f"{where}.".startswith(f"{error.name}."):
+                raise SeatError(f"there is no module {error.name!r} to be imported") from None
+            raise
     factory: Any = getattr(module, name, None)
-    if factory is None:
-        public = [key for key, value in vars(module).items() if callable(value) and key[0] != "_"]
-        raise SeatError(f"{where!r} has no {name!r}{did_you_mean(name, public)}")
     if not callable(factory):
-        raise SeatError(f"{name!r} in {where!r} is no factory: it can't be called")
+        wrong = f"has no {name!r}" if factory is None else f"has {name!r}, which is no player"
+        raise SeatError(f"{module.__file__} {wrong}{_players_in(module)}")
     made: Factory = factory
     return made
+
+
+def _players_in(module: ModuleType) -> str:
+    """Name the players that a module defines, as the end of an error."""
+    from .player import Player
+
+    kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
+    own = [kind for kind in kinds if kind.__module__ == module.__name__]
+    names = ", ".join(kind.__name__ for kind in own if issubclass(kind, Player))
+    return f"; its players: {names}" if names else "; a player derives from bot.player.Player"
 
 
 def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
@@ -236,24 +286,89 @@ def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
     from .player import Player
 
     factory = factory or load_factory(spec)
-    check_options(spec, factory)
+    kinds = check_options(spec, factory)
+    options = dict[str, Any](spec.options)
+    for name in kinds.keys() & options:
+        wanted, kind = _KINDS[kinds[name]]
+        try:
+            options[name] = kind(options[name])
+        except (KeyError, ValueError):
+            raise SeatError(f"{spec.text!r}: {name} is {wanted}, not {options[name]!r}") from None
     try:
-        player: object = factory(**dict(spec.options))
+        player: object = factory(**options)
     except ValueError as error:
         raise SeatError(f"{spec.text!r}: {error}") from error
     if not isinstance(player, Player):
-        raise SeatError(
-            f"{spec.text!r} makes a {type(player).__name__}; a player derives from "
-            "bot.player.Player"
-        )
+        wrong = f"{spec.text!r} gives a {type(player).__name__}, which is no player"
+        raise SeatError(f"{wrong}{_players_in(sys.modules[type(player).__module__])}")
+    if not spec.built_in:
+        _check_methods(spec, player)
     return player
 
 
-def check_options(spec: SeatSpec, factory: Factory) -> None:
-    """Raise SeatError if an option is unknown to a factory, or a required option is missing."""
-    taken = _taken(factory)
-    if taken is not None:
-        _check_options(spec.text, dict(spec.options), taken)
+def _check_methods(spec: SeatSpec, player: Player) -> None:
+    """Raise SeatError if a method is missing, misspelled, async, or takes other arguments."""
+    from difflib import get_close_matches
+    from inspect import iscoroutinefunction, isfunction, isgeneratorfunction, signature
+
+    from .player import Player
+
+    known = {name: getattr(Player, name) for name in dir(Player) if name[0] != "_"}
+    for name in dir(type(player)):
+        close = get_close_matches(name, known, 1, 0.8)
+        if name[0] == "_" or not close or not isfunction(method := getattr(type(player), name)):
+            continue
+        taken, wanted = signature(getattr(player, name)), [*signature(known[close[0]]).parameters]
+        is_async = iscoroutinefunction(method) or isgeneratorfunction(method)
+        is_wrong = [*taken.parameters] == wanted[1:]
+        if name in known:
+            try:
+                taken.bind(*wanted[1:])
+                is_wrong = is_async
+            except TypeError:
+                is_wrong = True
+        if is_wrong:
+            at = f"{method.__code__.co_filename}, line {method.__code__.co_firstlineno}"
+            own = f"{'async ' * is_async}{name}({', '.join(signature(method).parameters)})"
+            written = f"def {close[0]}({', '.join(wanted)})"
+            raise SeatError(f"{at}: write {written} in place of {own}")
+    if getattr(player.choose, "__func__", None) is Player.choose:
+        raise SeatError(f"{spec.text!r} has no method choose(self, view, budget)")
+
+
+_TRUTHS = dict.fromkeys(("yes", "true", "1"), True) | dict.fromkeys(("no", "false", "0"), False)
+_KINDS: dict[str, tuple[str, Callable[[str], object]]] = {
+    "int": ("a whole number", int),
+    "float": ("a number", float),
+    "bool": ("yes or no", lambda text: _TRUTHS[text.lower()]),
+}
+"""What an option annotated so, or whose default is one, is called, and is read by."""
+
+
+def check_options(spec: SeatSpec, factory: Factory) -> dict[str, str]:
+    """Return the options that ``_KINDS`` reads; SeatError if one is unknown or one is missing."""
+    from inspect import Parameter, signature
+
+    try:
+        parameters = signature(factory).parameters.values()
+    except (TypeError, ValueError):
+        return {}  # some C callables have no signature
+    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
+        return {}
+    named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
+    taken = (parameter for parameter in parameters if parameter.kind in named)
+    is_required = {parameter.name: parameter.default is parameter.empty for parameter in taken}
+    _check_options(spec.text, dict(spec.options), is_required)
+    kinds = dict[str, str]()
+    for parameter in parameters:
+        hint = parameter.annotation
+        if hint is parameter.empty:
+            hint = type(parameter.default)
+        text = hint.__name__ if isinstance(hint, type) else str(hint)
+        parts = set(re.findall(r"\w+", text)) - {"None", "Optional", "typing"}
+        if len(parts) == 1 and parts <= _KINDS.keys():
+            kinds[parameter.name] = parts.pop()
+    return kinds
 
 
 def _known() -> str:
@@ -266,25 +381,6 @@ def _entry_points() -> list[EntryPoint]:
     return sorted(entry_points(group=ENTRY_POINTS), key=lambda point: (point.name, point.value))
 
 
-def _package(point: EntryPoint) -> str:
-    return point.dist.name if point.dist is not None else "an unknown package"
-
-
-def _taken(factory: Factory) -> dict[str, bool] | None:
-    """Map a factory's options to whether each is required; None if it takes any."""
-    from inspect import Parameter, signature
-
-    try:
-        parameters = signature(factory).parameters.values()
-    except (TypeError, ValueError):
-        return None  # some C callables have no signature
-    if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
-        return None
-    named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-    taken = (parameter for parameter in parameters if parameter.kind in named)
-    return {parameter.name: parameter.default is parameter.empty for parameter in taken}
-
-
 def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bool]) -> None:
     unknown = sorted(options.keys() - taken.keys())
     if unknown:
@@ -294,7 +390,8 @@ def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bo
         raise SeatError(f"{text!r}: no option is called {listed}; {known}{close}")
     missing = [key for key, needed in taken.items() if needed and key not in options]
     if missing:
-        raise SeatError(f"{text!r}: the option {missing[0]!r} is required")
+        lacks = f"the option {missing[0]!r} is required; write ?{missing[0]}=… behind the seat"
+        raise SeatError(f"{text!r}: {lacks}")
 
 
 def _search_last(folder: Path) -> None:
@@ -303,21 +400,8 @@ def _search_last(folder: Path) -> None:
         sys.path.append(str(folder))
 
 
-def _module(name: str) -> ModuleType:
-    from importlib import import_module
-
-    _search_last(Path.cwd())
-    try:
-        return import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and f"{name}.".startswith(f"{error.name}."):
-            raise SeatError(f"there is no module {error.name!r} to be imported") from None
-        raise
-
-
 def _file_module(path: Path) -> ModuleType:
     """Load a file as a module with a unique name; its neighbours can be imported."""
-    from hashlib import sha256
     from importlib.util import module_from_spec, spec_from_file_location
 
     name = f"tilewire_seat_{sha256(bytes(path)).hexdigest()[:16]}"

@@ -49,8 +49,8 @@ class BestEquity(Player):
 class Defensive(Player):
     """Gives up points rather than open a triple word square to the opponent."""
 
-    def __init__(self, cost: str = "8") -> None:
-        self.cost = float(cost)  # points for each square opened
+    def __init__(self, cost: float = 8.0) -> None:
+        self.cost = cost  # points for each square opened
 
     def choose(self, view: View, budget: Budget) -> Choice:
         ranked = view.ranked_moves(30)
@@ -74,8 +74,8 @@ class Defensive(Player):
 class Lookahead(Player):
     """Plays what is best after the opponent's best answer, over racks that it may hold."""
 
-    def __init__(self, moves: str = "8", racks: str = "15") -> None:
-        self.moves, self.racks = int(moves), int(racks)
+    def __init__(self, moves: int = 8, racks: int = 15) -> None:
+        self.moves, self.racks = moves, racks
 
     def choose(self, view: View, budget: Budget) -> Choice:
         ranked = view.ranked_moves(self.moves)
@@ -107,8 +107,8 @@ class Lookahead(Player):
 class Simulating(Player):
     """Rolls the best moves out with tilewire's engine."""
 
-    def __init__(self, candidates: str = "10", iterations: str = "100") -> None:
-        self.settings = Settings(candidates=int(candidates), iterations=int(iterations))
+    def __init__(self, candidates: int = 10, iterations: int = 100) -> None:
+        self.settings = Settings(candidates=candidates, iterations=iterations)
 
     def choose(self, view: View, budget: Budget) -> Choice:
         search = Search(view, self.settings, seed=view.seed + len(view.history))
@@ -120,11 +120,7 @@ class Watchful(Lookahead):
 
     kept = 0  # tiles of its rack that it chose to keep
 
-    def new_game(self, view: View) -> None:
-        for play in view.history:  # some, if this is a restart
-            self.observe(view, play)
-
-    def observe(self, view: View, play: Observed) -> None:
+    def observe(self, view: View, play: Observed) -> None:  # after a restart, each turn again
         if play.seat == view.opponent:
             exchanged = play.move.count if isinstance(play.move, ExchangedCount) else None
             self.kept = 0 if exchanged is None else view.rules.rack_size - exchanged

@@ -57,9 +57,13 @@ def play(server: ClientConnection, options: argparse.Namespace) -> None:
     def say(kind: str, **fields: object) -> None:
         server.send(msgpack.packb({"type": kind, **fields}))
 
-    say("hello", role="player", name=options.name or "minimal", token=options.token)
+    name = options.name or "minimal"
+    say("hello", role="player", name=name, token=options.token, secret=options.secret)
     while options.games:
-        match message := msgpack.unpackb(server.recv()):
+        message = msgpack.unpackb(server.recv())
+        if message["type"] == "welcome":  # by its secret a name without a token comes back
+            options.secret = message.get("secret", options.secret)
+        match message:
             case {"type": "welcome", "games": [game, *_]}:
                 say("resume", game=game)
             case {"type": "welcome"} | {"type": "error", "code": "unknown_game"}:
@@ -102,6 +106,7 @@ if __name__ == "__main__":
     for option in ("url", "--name", "--opponent", "--token", "--ca"):
         parser.add_argument(option)
     parser.add_argument("--games", type=int, default=1)
+    parser.set_defaults(secret="")  # kept in a file, it would also outlive this program
     options = parser.parse_args()
     tls = ssl.create_default_context(cafile=options.ca) if options.ca else None
     while options.games:

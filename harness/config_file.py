@@ -129,17 +129,12 @@ def _entry(said: Any, path: str, is_refused: Callable[[], bool]) -> tuple[str, A
     key = ""
     for step in re.findall(r"\w+|\.{3}", path):
         if step == "...":
-            _leave_the_refused(said, is_refused)
+            for entry in reversed(list(said)):  # all but the first refused are removed
+                value = said.pop(entry)
+                if not is_refused():
+                    said[entry] = value
         name = next(iter(said)) if step == "..." else step
         in_list = isinstance(said, list)
         said = said[int(name) if in_list else name]
         key += f"[{name}]" if in_list else f".{name}" if key else name
     return key, said
-
-
-def _leave_the_refused(table: dict[str, Any], is_refused: Callable[[], bool]) -> None:
-    """Remove all entries of a table but the first refused."""
-    for key in reversed(list(table)):
-        value = table.pop(key)
-        if not is_refused():
-            table[key] = value

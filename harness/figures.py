@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import io
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -119,6 +120,16 @@ def rate(games: int, seconds: float) -> str:
         if games * length >= seconds:
             return f"{games * length / seconds:.1f}/{unit}"
     return f"{games * 3600 / seconds:.1f}/h"
+
+
+def csv_text(rows: Iterable[Iterable[Any]]) -> str:
+    """Write rows as CSV; text that spreadsheets take for a formula gets an apostrophe."""
+    out, formula = io.StringIO(), tuple("=+-@\t\r")
+    csv.writer(out, lineterminator="\n").writerows(
+        [f"'{cell}" if isinstance(cell, str) and cell.startswith(formula) else cell for cell in row]
+        for row in rows
+    )
+    return out.getvalue()
 
 
 def figure_rows(figures: Mapping[str, Any]) -> list[tuple[str, str]]:

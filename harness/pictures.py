@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lexicons.cache import replacing
+from harness.writing import replacing
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

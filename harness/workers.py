@@ -29,6 +29,8 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, TypeVar
 
+from harness.writing import write_file
+
 _MOST_DEATHS = 3
 """Deaths in a row, without a finished share in between, that end the work."""
 _CONNECTING_S = 10
@@ -66,17 +68,8 @@ class Workers:
 
 
 @contextmanager
-def open_cluster(address: str, tell: Callable[[str], object] = print) -> Iterator[Cluster]:
-    """Open a Dask cluster for the time of a block; raise WorkersError as ``open_workers``."""
-    with _connected(address) as client:
-        yield Cluster(client, tell)
-
-
-@contextmanager
 def open_workers(
-    workers: int = 1,
-    cluster: str | None = None,
-    tell: Callable[[str], object] = print,
+    workers: int = 1, cluster: str | None = None, tell: Callable[[str], object] = print
 ) -> Iterator[Workers]:
     """Open workers for the time of a block.
 
@@ -126,7 +119,9 @@ class _Processes(Workers):
         common: _Common,
         shares: Iterable[_Share],
     ) -> Iterator[tuple[_Share, _Result]]:
-        path, coming, deaths = self._write(common), iter(shares), 0
+        packed, coming, deaths = pickle.dumps(common, pickle.HIGHEST_PROTOCOL), iter(shares), 0
+        path = self._folder / hashlib.sha256(packed).hexdigest()
+        write_file(path, packed)
         waiting: deque[_Share] = deque()
         under_way: dict[Future[str], _Share] = {}
         try:
@@ -175,43 +170,31 @@ class _Processes(Workers):
         self.close()
         self._open()
 
-    def _write(self, common: object) -> Path:
-        packed = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
-        path = self._folder / hashlib.sha256(packed).hexdigest()
-        path.write_bytes(packed)
-        return path
-
 
 def _begin(lifeline: Connection) -> None:
     """Ignore interrupts, which the parent handles; end when the parent closes its pipe or dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threading.Thread(target=_end_with, args=(lifeline,), daemon=True).start()
 
+    def end_with_it() -> None:
+        lifeline.poll(None)
+        os._exit(1)
 
-def _end_with(lifeline: Connection) -> None:
-    lifeline.poll(None)
-    os._exit(1)
+    threading.Thread(target=end_with_it, daemon=True).start()
 
 
 def _work(function: Callable[[_Common, _Share], _Result], common: Path, share: _Share) -> str:
     try:
         result = function(_read(common), share)
     except Exception as error:
-        if (sent := _sendable(error)) is error:
-            raise
-        raise sent from None
+        try:  # what the parent can't unpickle would break its pool
+            pickle.loads(pickle.dumps(error))
+        except Exception:
+            told = RuntimeError(f"{type(error).__name__}: {error}")
+            raise told.with_traceback(error.__traceback__) from None
+        raise
     with tempfile.NamedTemporaryFile(dir=common.parent, delete=False) as file:
         pickle.dump(result, file, pickle.HIGHEST_PROTOCOL)
     return file.name
-
-
-def _sendable(error: Exception) -> Exception:
-    """Return an error that the parent can unpickle; any other would break its pool."""
-    try:
-        pickle.loads(pickle.dumps(error))
-    except Exception:
-        return RuntimeError(f"{type(error).__name__}: {error}").with_traceback(error.__traceback__)
-    return error
 
 
 def _take(path: Path) -> Any:
@@ -243,13 +226,18 @@ class Cluster(Workers):
         shares: Iterable[_Share],
     ) -> Iterator[tuple[_Share, _Result]]:
         """Work through shares as ``Workers`` does."""
+        from dask.config import set as configured
         from distributed import as_completed
 
         with self._failing_in_sentences():
             if not self._client.nthreads():
                 self._tell(f"waiting for workers: dask worker {self._address}")
                 self._client.wait_for_workers(1)
-            there, coming = self._send(common), iter(shares)
+            packed, coming = pickle.dumps(common, pickle.HIGHEST_PROTOCOL), iter(shares)
+            # It is sent once per call, which is what the warning about its size asks for; as a
+            # task's result, since scattered data would end with its worker.
+            with configured({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
+                there = self._client.submit(pickle.loads, packed, pure=False)
             done: Any = as_completed(loop=self._client.loop)  # type: ignore[no-untyped-call]
             under_way: dict[Any, _Share] = {}
             try:
@@ -315,18 +303,10 @@ class Cluster(Workers):
                 ) from None
             raise
 
-    def _send(self, common: object) -> Any:
-        """Send common data as a task's result: unlike scattered data, it outlives its worker."""
-        from dask.config import set as configured
-
-        packed = pickle.dumps(common, pickle.HIGHEST_PROTOCOL)
-        # It is sent once per call, which is what the warning about its size asks for.
-        with configured({"distributed.admin.large-graph-warning-threshold": "1 TB"}):
-            return self._client.submit(pickle.loads, packed, pure=False)
-
 
 @contextmanager
-def _connected(address: str) -> Iterator[Any]:
+def open_cluster(address: str, tell: Callable[[str], object] = print) -> Iterator[Cluster]:
+    """Open a Dask cluster for the time of a block; raise WorkersError as ``open_workers``."""
     try:
         from distributed import Client
         from distributed.comm.addressing import get_address_host_port
@@ -346,4 +326,4 @@ def _connected(address: str) -> Iterator[Any]:
             "workers by `dask worker ADDRESS`"
         ) from None
     with client:
-        yield client
+        yield Cluster(client, tell)

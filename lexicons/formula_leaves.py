@@ -5,7 +5,8 @@ The value of a leave is the sum of the values of its tiles, adjusted:
 * each tile has a value: that of its letter in the table below, else one by its points;
 * each tile kept costs a fixed amount, since a draw instead may bring a blank or an S;
 * each repetition of a tile costs a fixed amount, since a doubled letter fits fewer words; a second
-  blank or S keeps most of its value;
+  S keeps most of its value;
+* blanks are worth ever less, the more are kept;
 * each vowel or consonant in excess of the other kind costs, beyond an excess of one;
 * a Q without a U or a blank costs, a Q with a U gains.
 
@@ -24,9 +25,10 @@ from .alphabet import BLANK, TileDistribution
 from .arrays import I64
 from .leaves import LeaveMatrix, LeaveTable, cached_leaves, table_of
 
-_VERSION = "usual leaves 1"  # change it when a number below changes
+_VERSION = "usual leaves 3"  # change it when a number below changes
 
-BLANK_WORTH = 25_000
+BLANKS = (25_000, 20_000, 6_000, 1_000, -2_000, -3_000)
+"""The first kept, the second, …; measured from the third on (docs/results/training.md)."""
 ENGLISH: dict[str, int] = {
     "A": 500, "B": -1_500, "C": 500, "D": 0, "E": 2_500, "F": -2_000, "G": -2_000,
     "H": 1_000, "I": -1_000, "J": -2_000, "K": -1_500, "L": 0, "M": 500, "N": 500,
@@ -35,7 +37,7 @@ ENGLISH: dict[str, int] = {
 }  # fmt: skip
 DEAR_TILE = -600  # per point above the first, for letters not in the table
 REPEATED = -2_500
-REPEATED_PRECIOUS = -5_000  # a repeated blank or S
+REPEATED_PRECIOUS = -5_000  # a repeated S
 KEPT_TILE = -700  # per tile kept: about what the average tile, drawn instead, is worth
 UNBALANCED = -1_500  # per vowel or consonant in excess of the other kind, beyond one
 Q_WITHOUT_U = -3_000
@@ -57,14 +59,15 @@ def _worths(leaves: LeaveMatrix, distribution: TileDistribution) -> I64:
             for text, points in zip(number, distribution.points, strict=True)
         ]
     )
-    own[BLANK] = BLANK_WORTH
     again = np.full(len(own), REPEATED)
-    again[[BLANK, number.get("S", BLANK)]] = REPEATED_PRECIOUS
+    again[number.get("S", BLANK)] = REPEATED_PRECIOUS
+    own[BLANK] = again[BLANK] = 0
     worth: I64 = own[leaves].sum(axis=1) + KEPT_TILE * leaves.shape[1]
     if leaves.shape[1] > 1:
         repeated = leaves[:, 1:] == leaves[:, :-1]
         worth += np.where(repeated, again[leaves[:, 1:]], 0).sum(axis=1)
     blanks = np.count_nonzero(leaves == BLANK, axis=1)
+    worth += np.cumsum((0, *BLANKS))[blanks]
     vowels = (np.array(distribution.vowels)[leaves] & (leaves != BLANK)).sum(axis=1)
     consonants = leaves.shape[1] - blanks - vowels
     worth += UNBALANCED * np.maximum(0, np.abs(vowels - consonants) - 1)

@@ -258,6 +258,12 @@ def check_nodes(
     arcs = WordGraph(nodes, layout).arcs()
     check_lists(arcs, source, _FIRST_LIST, MAX_TILE if letters is None else letters)
     if not arcs.child[1] and arcs.child[0]:
+        parents = np.flatnonzero(arcs.child[_FIRST_LIST:]) + _FIRST_LIST
+        if parents.size and (arcs.tile[arcs.child[parents]] >= arcs.tile[parents]).all():
+            raise ValueError(
+                f"{source}: words by sorted letters only (an alphagram graph, KAD); moves are "
+                "found with the word graph of the same lexicon, a .kwg file"
+            )
         raise ValueError(f"{source}: a DAWG only; the GADDAG that moves are found with is missing")
     if not check_ends(arcs.child, arcs.last, _FIRST_LIST, _MAX_DEPTH, source):
         raise ValueError(f"{source}: a word of more than {MAX_WORD} letters")

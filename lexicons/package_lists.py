@@ -54,6 +54,8 @@ class PackageList:
     """Whether words may begin with a capital; elsewhere capitals make a name."""
     folded: bool = True
     """Whether accented letters without a tile are written with the plain letter's tile."""
+    latin1: bool = False
+    """Whether the list is in ISO-8859-1 where it is not UTF-8."""
 
     @property
     def source(self) -> Path:
@@ -79,6 +81,8 @@ PACKAGE_LISTS: Final[Mapping[str, PackageList]] = {
         PackageList("spanish", "spanish", "wspanish", "spanish", "public domain"),
         PackageList("catalan", "catalan", "wcatalan", "catalan", "GPL-2+"),
         PackageList("dutch", "dutch", "wdutch", "dutch", "BSD-3-clause or CC-BY-3.0"),
+        PackageList("norwegian", "norwegian", "wnorwegian", "bokmaal", "GPL-2+", latin1=True),
+        PackageList("nynorsk", "norwegian", "wnorwegian", "nynorsk", "GPL-2+", latin1=True),
     )
 }  # fmt: skip
 
@@ -130,7 +134,7 @@ def install(
 
     Raises:
         FileNotFoundError: the package is not installed; names it.
-        ValueError: the file is not UTF-8 text.
+        ValueError: the file is neither UTF-8 text nor may be ISO-8859-1.
         OSError: the cache cannot be written.
     """
     if not listed.source.is_file():
@@ -139,7 +143,13 @@ def install(
             f"(apt-get install {listed.package}), then run this again"
         )
     alphabet = load_distribution(listed.tiles).alphabet
-    text = decode_text(listed.source.read_bytes(), str(listed.source))
+    content = listed.source.read_bytes()
+    try:
+        text = decode_text(content, str(listed.source))
+    except ValueError:
+        if not listed.latin1:
+            raise
+        text = content.decode("iso-8859-1")
     lines = text.split("\n")
     words, left_out = playable_words(lines, listed, alphabet, telling(len(lines)))
     version = ""

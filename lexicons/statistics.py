@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from .alphabet import BLANK, TileDistribution
-from .arrays import I64, U8, Bools, highest
+from .arrays import I64, U8, highest
 from .full_words import FullStatistics, full_statistics
-from .hooks import Chains, Hooked, Hooks, find_hooks, longest_chains, most_hooks
+from .hooks import Chains, Hooked, find_hooks, longest_chains, most_hooks
 from .kwg import MAX_WORD
 from .layout import BoardLayout
 from .opening_plays import OpeningPlays, best_openings
@@ -89,9 +89,15 @@ def lexicon_statistics(
     sizes = np.diff(starts, append=len(words))  # 1 for a word without an anagram
     has_anagrams = np.empty(len(words), np.bool_)
     has_anagrams[order] = np.repeat(sizes > 1, sizes)
+    front, back = hooks.front > 0, hooks.back > 0
+    kinds = (front, back, front | back, has_anagrams)
     return LexiconStatistics(
         letters=tuple(_letters(words, tiles, rack_size)),
-        lengths=tuple(_lengths(words, hooks, has_anagrams)),
+        lengths=tuple(
+            Length(length, *(int(np.count_nonzero(of & rows)) for of in (rows, *kinds)))
+            for length in range(1, words.shape[1])
+            if (rows := words[:, -1] == length).any()
+        ),
         hooks=tuple(most_hooks(words, hooks, tiles.alphabet, top)),
         chains=longest_chains(words, hooks, tiles.alphabet, top),
         anagrams=tuple(
@@ -160,14 +166,3 @@ def points_by_share(occurrences: I64, counts: I64, points: I64) -> I64:
     by_share = letters[np.argsort(-occurrences[letters], kind="stable")]
     dealt[by_share] = np.sort(points[letters])
     return dealt
-
-
-def _lengths(words: U8, hooks: Hooks, has_anagrams: Bools) -> list[Length]:
-    """Count words by length, and how many of them have hooks and anagrams."""
-    front, back = hooks.front > 0, hooks.back > 0
-    kinds = (front, back, front | back, has_anagrams)
-    return [
-        Length(length, *(int(np.count_nonzero(of & rows)) for of in (rows, *kinds)))
-        for length in range(1, words.shape[1])
-        if (rows := words[:, -1] == length).any()
-    ]

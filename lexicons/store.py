@@ -58,11 +58,6 @@ class Lexicon:
     graph: WordGraph
     checksum: str
 
-    @classmethod
-    def wordless(cls, distribution: TileDistribution) -> Lexicon:
-        """Return a lexicon without words, in which searches end at once."""
-        return cls("none", distribution, WordGraph(np.zeros(2, np.uint32)), "")
-
     @cached_property
     def search_nodes(self) -> SearchNodes:
         """The graph in the form that kernels search (``lexicons.search_graph``).
@@ -151,7 +146,7 @@ def load_lexicon(
         entry = files("lexicons") / "embedded" / f"{name}{_EMBEDDED_SUFFIX}"
         return _from_list(name, entry.read_bytes(), entry.name, distribution, progress)
     path = _file(name_or_path)
-    if path.suffix.lower() in GRAPH_SUFFIXES:
+    if path.suffix.lower() in (*GRAPH_SUFFIXES, ".kad"):  # the last is refused, saying what it is
         return _from_kwg(path, distribution, progress)
     return _from_list(name_of(path), path.read_bytes(), str(path), distribution, progress)
 

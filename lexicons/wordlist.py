@@ -184,7 +184,8 @@ def _tiles_of(word: str, alphabet: Alphabet, where: str) -> tuple[int, ...]:
         raise ValueError(f"{where}: {error}") from None
     if not SHORTEST_WORD <= len(tiles) <= MAX_WORD:
         raise ValueError(
-            f"{where}: {word!r} has {len(tiles)} letters; a word has {SHORTEST_WORD} to {MAX_WORD}"
+            f"{where}: {word!r} has {len(tiles)} letter{'s' * (len(tiles) != 1)}; "
+            f"a word has {SHORTEST_WORD} to {MAX_WORD}"
         )
     return tiles
 

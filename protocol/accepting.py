@@ -76,6 +76,15 @@ RETRY_S = 1.0
 
 PLAIN_TEXT = "text/plain; charset=utf-8"
 
+_NO_LISTENING = {
+    errno.EADDRINUSE: (
+        "another program listens there; choose another port, or 0 for any that is free"
+    ),
+    errno.EADDRNOTAVAIL: "this machine has no such address; 0.0.0.0 stands for all that it has",
+    errno.EACCES: "this user may not use that port; choose one from 1024 on",
+}
+"""By the number of a system error, why nothing can listen at an address, and what to do."""
+
 log = logging.getLogger("websockets.server")
 
 ProcessRequest: TypeAlias = Callable[[ServerConnection, Request], Awaitable[Response | None]]
@@ -286,8 +295,14 @@ async def serve(
     async def attend(connection: ServerConnection) -> None:
         try:
             if await _shakes_hands(connection, process_request):
-                await _handle(server, connection, handle)
+                server.all_connections.add(connection)  # so that ``server`` may close it
+                connection.start_keepalive()
+                async with connection:
+                    await handle(connection)
+        except Exception:
+            connection.logger.exception("a connection's handler failed")
         finally:
+            server.all_connections.discard(connection)
             connection.transport.abort()
             server.handler_tasks.discard(cast("asyncio.Task[None]", asyncio.current_task()))
 
@@ -317,28 +332,11 @@ async def _shakes_hands(connection: ServerConnection, process_request: ProcessRe
     return connection.state is State.OPEN
 
 
-async def _handle(
-    server: Server,
-    connection: ServerConnection,
-    handle: Callable[[ServerConnection], Awaitable[None]],
-) -> None:
-    """Call ``handle`` with an open connection, then close it; ``server`` may close it before."""
-    server.all_connections.add(connection)
-    connection.start_keepalive()
-    try:
-        async with connection:
-            await handle(connection)
-    except Exception:
-        connection.logger.exception("a connection's handler failed")
-    finally:
-        server.all_connections.discard(connection)
-
-
 # --- addresses ------------------------------------------------------------------------------------
 
 
 async def bind(host: str, port: int) -> tuple[socket.socket, ...]:
-    """Return sockets that listen at an address (``""`` for all) and a port (0 for any free one).
+    """Return sockets that listen at an address (``""``, ``::``: all) and a port (0: any free one).
 
     A host may have several addresses. Those that this machine lacks, such as IPv6 addresses if IPv6
     is off, are left out.
@@ -351,12 +349,18 @@ async def bind(host: str, port: int) -> tuple[socket.socket, ...]:
     lacking: OSError | None = None
     try:
         found = await loop.getaddrinfo(
-            host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+            None if host == "::" else host or None,
+            port,
+            type=socket.SOCK_STREAM,
+            flags=socket.AI_PASSIVE,
         )
         for family, address in dict.fromkeys((family, address) for family, *_, address in found):
+            at, wanted, *scope = cast("tuple[str, int, int, int]", address)
+            if bound:  # one port for all families
+                wanted = bound[0].getsockname()[1]
             try:
                 listening = socket.create_server(
-                    cast("tuple[str, int]", address), family=family, backlog=BACKLOG
+                    cast("tuple[str, int]", (at, wanted, *scope)), family=family, backlog=BACKLOG
                 )
             except OSError as error:
                 if error.errno not in (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT):
@@ -370,7 +374,11 @@ async def bind(host: str, port: int) -> tuple[socket.socket, ...]:
     except OSError as error:
         for listening in bound:
             listening.close()
-        raise _no_listening(host, port, error) from None
+        if isinstance(error, socket.gaierror):
+            why = "no machine has that name; give an address, such as 127.0.0.1"
+        else:
+            why = _NO_LISTENING.get(error.errno or 0) or without_number(error)
+        raise OSError(f"can't listen at {host}, port {port}: {why}") from None
     return tuple(bound)
 
 
@@ -378,21 +386,6 @@ async def check_address(host: str, port: int) -> None:
     """Raise OSError as ``bind`` does if nothing can listen at an address now."""
     for listening in await bind(host, port):
         listening.close()
-
-
-def _no_listening(host: str, port: int, error: OSError) -> OSError:
-    """Return an error that says why nothing can listen at an address, and what to do."""
-    if error.errno == errno.EADDRINUSE:
-        why = "another program listens there; choose another port, or 0 for any that is free"
-    elif error.errno == errno.EADDRNOTAVAIL:
-        why = "this machine has no such address; 0.0.0.0 stands for all that it has"
-    elif error.errno == errno.EACCES:
-        why = "this user may not use that port; choose one from 1024 on"
-    elif isinstance(error, socket.gaierror):
-        why = "no machine has that name; give an address, such as 127.0.0.1"
-    else:
-        why = without_number(error)
-    return OSError(f"can't listen at {host}, port {port}: {why}")
 
 
 def without_number(error: OSError) -> str:

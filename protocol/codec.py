@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeAlias, TypeVar, cast
 
 import msgpack
@@ -17,17 +18,6 @@ import msgspec.inspect
 from .errors import PeerError
 from .messages import MESSAGES, Message
 from .parts import PATTERNS
-
-__all__ = [
-    "CODECS",
-    "JSON",
-    "MAX_FRAME",
-    "MAX_ITEMS",
-    "MAX_STRING",
-    "MSGPACK",
-    "Codec",
-    "of_a_frame",
-]
 
 _Listing = TypeVar("_Listing", bound=Message)
 
@@ -75,24 +65,19 @@ class Codec:
             content = self.load(frame)
         except (ValueError, RecursionError, msgpack.UnpackException) as error:
             raise PeerError("bad_frame", f"not {self.format}: {_sentence(error)}") from None
-        return _validated(content)
-
-
-def _validated(content: object) -> Message:
-    if not isinstance(content, dict):
-        raise PeerError("bad_message", f"a message is a map, not {type(content).__name__}")
-    kind = content.get("type")
-    if not isinstance(kind, str):
-        raise PeerError("bad_message", "a message has a text field 'type'")
-    schema = MESSAGES.get(kind)
-    if schema is None:
-        raise PeerError("unknown_type", f"no message is called {kind[:40]!r}")
-    try:
-        message = msgspec.convert(content, schema)
-    except (ValueError, RecursionError) as error:
-        problem = _of_a_field(content, schema, error) or _sentence(error)
-        raise PeerError("bad_message", f"in {kind!r}: {problem}") from None
-    return cast("Message", message)
+        if not isinstance(content, dict):
+            raise PeerError("bad_message", f"a message is a map, not {type(content).__name__}")
+        kind = content.get("type")
+        if not isinstance(kind, str):
+            raise PeerError("bad_message", "a message has a text field 'type'")
+        schema = MESSAGES.get(kind)
+        if schema is None:
+            raise PeerError("unknown_type", f"no message is called {kind[:40]!r}")
+        try:
+            return cast("Message", msgspec.convert(content, schema))
+        except (ValueError, RecursionError) as error:
+            problem = _of_a_field(content, schema, error) or _sentence(error)
+            raise PeerError("bad_message", f"in {kind!r}: {problem}") from None
 
 
 def _of_a_field(content: dict[str, Any], schema: type[msgspec.Struct], error: Exception) -> str:
@@ -103,7 +88,9 @@ def _of_a_field(content: dict[str, Any], schema: type[msgspec.Struct], error: Ex
     named = _CHOICE_OR_PATTERN.fullmatch(str(error))
     if named is None:
         return ""
-    kinds = {field.name: field.type for field in _fields(schema)}
+    info = msgspec.inspect.type_info(schema)
+    assert isinstance(info, msgspec.inspect.StructType)
+    kinds = {field.name: field.type for field in info.fields}
     match kinds.get(named[1]):
         case msgspec.inspect.LiteralType(values=values):
             allowed = f"one of {', '.join(map(str, values))}"
@@ -114,31 +101,9 @@ def _of_a_field(content: dict[str, Any], schema: type[msgspec.Struct], error: Ex
     return f"{named[1]!r} must be {allowed} (got {str(content[named[1]])[:64]!r})"
 
 
-def _fields(schema: type[msgspec.Struct]) -> tuple[msgspec.inspect.Field, ...]:
-    info = msgspec.inspect.type_info(schema)
-    assert isinstance(info, msgspec.inspect.StructType)
-    return info.fields
-
-
-def _load_msgpack(frame: bytes) -> object:
-    return msgpack.unpackb(
-        frame,
-        max_str_len=MAX_STRING,
-        max_bin_len=MAX_STRING,
-        max_array_len=MAX_ITEMS,
-        max_map_len=MAX_ITEMS,
-        max_ext_len=0,
-    )
-
-
 def _load_json(frame: str) -> object:
+    """Read JSON; raise ValueError if it is malformed, or a text, list or map exceeds a limit."""
     content: object = msgspec.json.decode(frame)
-    _check_limits(content)
-    return content
-
-
-def _check_limits(content: object) -> None:
-    """Raise ValueError if a text, list or map of JSON exceeds a limit."""
     waiting = [content]
     while waiting:
         item = waiting.pop()
@@ -151,6 +116,7 @@ def _check_limits(content: object) -> None:
             waiting.extend(item.values())
         elif isinstance(item, list):
             waiting.extend(item)
+    return content
 
 
 def _sentence(error: Exception) -> str:
@@ -177,7 +143,14 @@ MSGPACK = Codec(
     format="MessagePack",
     frame_type=bytes,
     encode=_once(msgspec.msgpack.Encoder().encode),
-    load=_load_msgpack,
+    load=partial(
+        msgpack.unpackb,
+        max_str_len=MAX_STRING,
+        max_bin_len=MAX_STRING,
+        max_array_len=MAX_ITEMS,
+        max_map_len=MAX_ITEMS,
+        max_ext_len=0,
+    ),
 )
 JSON = Codec(
     subprotocol="tilewire.v1.json",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 from collections import deque
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable
 from typing import Any
 
 import structlog
@@ -25,6 +25,9 @@ ERRORS_LIMIT = 20
 """Unacceptable messages after which a connection is closed."""
 
 KEPT_MESSAGES = 8
+
+_closing: set[asyncio.Task[None]] = set()
+"""Tasks that nobody awaits, safe from the garbage collector."""
 
 
 class Link:
@@ -103,7 +106,8 @@ class Link:
                 del failure  # it leads to this frame
         finally:
             self.channel.hand_over(None)
-            self._on_message = _ignore  # break the cycles: its owner and seats refer to this link
+            # Break the cycles: its owner and seats refer to this link.
+            self._on_message = lambda _message, _at_ms: None
             self._games.clear()
             self._running = None
             writer.cancel()
@@ -174,11 +178,14 @@ class Link:
     def close_soon(self, code: int, reason: str) -> None:
         """Close the connection once the queue is empty; take no more messages."""
         self.closing = reason
-        _in_background(self._close_after_writing(code, reason))
 
-    async def _close_after_writing(self, code: int, reason: str) -> None:
-        await self.flush()
-        await self.channel.close(code, reason)
+        async def close() -> None:
+            await self.flush()
+            await self.channel.close(code, reason)
+
+        task = asyncio.create_task(close())
+        _closing.add(task)
+        task.add_done_callback(_closing.discard)
 
     async def _write(self) -> None:
         with contextlib.suppress(ChannelClosed):
@@ -188,17 +195,3 @@ class Link:
                 await self.channel.send(message)
                 self._is_writing = False
                 self._outbox.task_done()
-
-
-def _ignore(_message: Message, _at_ms: int) -> None:
-    """Take no more messages."""
-
-
-_background: set[asyncio.Task[None]] = set()
-
-
-def _in_background(work: Coroutine[Any, Any, None]) -> None:
-    """Run a task that nobody awaits, safe from the garbage collector."""
-    task = asyncio.create_task(work)
-    _background.add(task)
-    task.add_done_callback(_background.discard)

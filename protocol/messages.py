@@ -17,13 +17,13 @@ from .parts import (
     Accusation,
     Action,
     AdminAction,
+    Arrangement,
     Ban,
-    Belief,
-    Candidate,
     Cgp,
     Challenged,
     Clocks,
     Code,
+    Connected,
     Count,
     GameId,
     Hex,
@@ -42,12 +42,13 @@ from .parts import (
     Role,
     RoundGame,
     RulesInPlay,
-    Search,
+    Score,
     Seat,
     Sentence,
     Seq,
     StandingRow,
     Style,
+    Thoughts,
     Tiles,
     TimeControl,
 )
@@ -75,6 +76,11 @@ class Hello(_Message, frozen=True, tag="hello"):
     """The sender's secret, unless it was in the ``Authorization`` header."""
     software: Annotated[str, Meta(max_length=128)] | None = None
     """Program and version, for the record."""
+    secret: NonceOrNone | UnsetType = UNSET
+    """Of a player without a token: the ``secret`` of an earlier ``welcome``, empty if there was
+    none; left out: the client knows of no such secret (version 1)."""
+    event: Label | UnsetType = UNSET
+    """The ``event`` of an earlier ``welcome``, on a connection that replaces a lost one."""
 
 
 class Welcome(_Message, frozen=True, tag="welcome"):
@@ -93,6 +99,11 @@ class Welcome(_Message, frozen=True, tag="welcome"):
     is one kind of game."""
     games: tuple[GameId, ...] = ()
     """Games in progress in which this player has a seat, to be resumed."""
+    secret: Nonce | UnsetType = UNSET
+    """By which a player without a token comes back, in ``hello``; only for a player that sent a
+    ``secret`` there."""
+    event: Label | UnsetType = UNSET
+    """The id of what a player plays in: a tournament, or whatever a server keeps in one journal."""
 
 
 class Error(_Message, frozen=True, tag="error"):
@@ -162,7 +173,11 @@ class Seeking(_Message, frozen=True, tag="seeking"):
     """The table at which the player waits, if there are several; on a ladder, if there is no
     opponent, the table for rated games."""
     held_back: Sentence | None = None
-    """A sentence if the player waits because its address has as many games as it may have."""
+    """Why the player waits: the server, or the player's address, has as many games as it may have,
+    the server is paused, or a tournament is paused or waits."""
+    not_rated: Sentence | None = None
+    """A sentence if the player sought a rated game and gets one that is not: its ``new_game`` comes
+    next."""
 
 
 class Games(_Message, frozen=True, tag="games"):
@@ -200,11 +215,17 @@ class StandingList(_Message, frozen=True, tag="standing_list"):
     paused: bool = False
     """Whether a director has paused the tournament, so that no game begins."""
     over: bool = False
-    """Whether all rounds are played."""
+    """Whether all rounds are played, or a director has ended the tournament."""
+    waits: Sentence = ""
+    """Why no game begins: who has paused the tournament, and the reason, or what its next round
+    waits for, and what a director may do; empty: nothing holds it up, or games of a round do. After
+    ``correct``, also that a knockout's later round stays as it is paired."""
     rows: tuple[StandingRow, ...] = ()
     """The entrants, the leader first."""
     games: tuple[RoundGame, ...] = ()
     """The games of the round, and earlier games that are played again."""
+    arranged: tuple[Arrangement, ...] = ()
+    """Byes of the round, and byes and pairs that a director has set for rounds to come."""
 
 
 class Direct(_Message, frozen=True, tag="direct"):
@@ -212,14 +233,22 @@ class Direct(_Message, frozen=True, tag="direct"):
 
     action: Action
     """``pause``: no game begins, and games in progress go on. ``resume``: games begin; the first
-    round no longer waits for entrants that are not here. ``withdraw``: an entrant is not paired
+    round no longer waits for entrants that are not here; a tournament that was ended goes on.
+    ``end``: no further round is paired. ``withdraw``: an entrant is not paired
     again. ``join``: an entrant comes, or comes back if it was absent or had withdrawn. ``correct``:
-    a game gets another result."""
+    a game gets another result. ``bye``: an entrant of a Swiss is not paired in a round, or was not,
+    and has half a point a game for it. ``pair``: two entrants meet in the next round. ``release``:
+    it is forgotten who claimed a name, or where it first came from, and whoever is here with it is
+    sent away."""
     name: Name | None = None
-    """The entrant that withdraws or joins."""
+    """The entrant that withdraws, joins, has the bye or is paired, or whose name is released."""
+    opponent: Name | None = None
+    """Whom it is paired with."""
     number: Count | None = None
-    """The number of the game that is corrected."""
-    scores: tuple[Points, Points] | None = None
+    """The number of the game that is corrected, or of the round of the bye."""
+    void: bool = False
+    """Whether a bye or pair is taken back."""
+    scores: tuple[Score, Score] | None = None
     """The scores that count, by seat; null: the game is void, and is played again."""
     why: Sentence = ""
     """The reason, for the record."""
@@ -232,10 +261,11 @@ class Administer(_Message, frozen=True, tag="administer"):
     """An act of whoever runs the server, answered with ``server_state``."""
 
     action: AdminAction
-    """``list`` only asks. ``kick`` closes a player's connection; ``ban`` also keeps a name or an
-    address out, until ``unban``. ``pause``: no game begins, until ``resume``. ``void`` ends a game
-    without a result; ``adjust`` gives a player time in a game. ``invite`` makes a token without a
-    name."""
+    """``list`` only asks. ``kick`` closes all connections of a name, an address or a network, but
+    no admin's; ``ban`` also keeps it out, until ``unban``. ``release``: it is forgotten who claimed
+    a name, and whoever is here with it is sent away; its games go on. ``pause``: no game begins,
+    until ``resume``. ``void`` ends a game without a result; ``adjust`` gives a player time in a
+    game. ``invite`` makes a token without a name."""
     whom: Label | None = None
     """The player, name, address or network."""
     game: GameId | None = None
@@ -245,7 +275,8 @@ class Administer(_Message, frozen=True, tag="administer"):
     ms: Annotated[int, Meta(ge=1, le=86_400_000)] | None = None
     """The time that is given."""
     why: Sentence = ""
-    """The reason, for the record; a player that is kicked or banned is told it."""
+    """The reason, for the record; who is kicked or banned, or whose name is released, is told
+    it."""
 
 
 class ServerState(_Message, frozen=True, tag="server_state"):
@@ -263,6 +294,8 @@ class ServerState(_Message, frozen=True, tag="server_state"):
     """What is wrong with the journal; null: nothing."""
     invitations: Count = 0
     """Tokens without a name that nobody has used yet."""
+    connections: tuple[Connected, ...] = ()
+    """Who is connected, in whatever role, in the order in which they came."""
     token: Annotated[str, Meta(max_length=256)] | None = None
     """The new token, in the answer to ``invite`` only; the server keeps its hash."""
 
@@ -270,10 +303,15 @@ class ServerState(_Message, frozen=True, tag="server_state"):
 # --- a game -----------------------------------------------------------------------------------
 
 
-class Played(_Message, frozen=True, tag="played"):
-    """A turn was taken, or a challenge judged: acknowledges it, and tells the others."""
+class _InGame(_Message, frozen=True):
+    """What a message that belongs to a game has."""
 
     game: GameId
+
+
+class Played(_InGame, frozen=True, tag="played"):
+    """A turn was taken, or a challenge judged: acknowledges it, and tells the others."""
+
     seq: Seq
     seat: Seat
     move: MoveText
@@ -303,10 +341,9 @@ class Played(_Message, frozen=True, tag="played"):
     the result of a challenge. Left out otherwise."""
 
 
-class NewGame(_Message, frozen=True, tag="new_game"):
+class NewGame(_InGame, frozen=True, tag="new_game"):
     """A game is offered or, if ``seq`` > 0, resumed; a spectator gets it too."""
 
-    game: GameId
     seq: Seq
     """The number of the event that comes next; 0: the game has not started. If the game is over,
     the number of ``game_over``."""
@@ -342,46 +379,41 @@ class NewGame(_Message, frozen=True, tag="new_game"):
     on the arbiter's own machine."""
 
 
-class Ready(_Message, frozen=True, tag="ready"):
+class Ready(_InGame, frozen=True, tag="ready"):
     """A seat is set to play: loaded, compiled, warm."""
 
-    game: GameId
     nonce: NonceOrNone = ""
     """The seat's part in the order of the bag: 16 to 64 fresh random bytes."""
     commitment: Hex = ""
     """The SHA-256 of the nonce, in place of the nonce, which then follows in ``reveal``."""
 
 
-class Committed(_Message, frozen=True, tag="committed"):
+class Committed(_InGame, frozen=True, tag="committed"):
     """Both seats are ready and neither nonce can change any more: a seat may reveal its own."""
 
-    game: GameId
     commitments: tuple[Hex, Hex]
     """By seat, SHA-256 of its nonce."""
 
 
-class Reveal(_Message, frozen=True, tag="reveal"):
+class Reveal(_InGame, frozen=True, tag="reveal"):
     """A seat reveals the nonce that it had committed itself to."""
 
-    game: GameId
     nonce: Nonce
     """The nonce whose SHA-256 is the commitment."""
 
 
-class Decline(_Message, frozen=True, tag="decline"):
+class Decline(_InGame, frozen=True, tag="decline"):
     """A seat can't play this game."""
 
-    game: GameId
     code: Code
     """Why, as a word from the list in ``SPEC.md``."""
     message: Sentence
     """Why, as a sentence."""
 
 
-class Started(_Message, frozen=True, tag="started"):
+class Started(_InGame, frozen=True, tag="started"):
     """Both seats are ready: event 0 of the game. From now on clocks may run."""
 
-    game: GameId
     seq: Seq
     """Always 0."""
     bag: Count
@@ -392,10 +424,9 @@ class Started(_Message, frozen=True, tag="started"):
     """The receiver's rack; sent to that seat alone."""
 
 
-class YourTurn(_Message, frozen=True, tag="your_turn"):
+class YourTurn(_InGame, frozen=True, tag="your_turn"):
     """The receiver is to move, and its clock runs."""
 
-    game: GameId
     seq: Seq
     """The number of the event that the move will be."""
     position: Cgp
@@ -414,10 +445,9 @@ class YourTurn(_Message, frozen=True, tag="your_turn"):
     """How long the opponent's last play may still be challenged; left out: it can't be."""
 
 
-class Move(_Message, frozen=True, tag="move"):
+class Move(_InGame, frozen=True, tag="move"):
     """A seat's choice. Sent again after a lost connection, it gets the same answer again."""
 
-    game: GameId
     seq: Seq
     """As in the ``your_turn`` that it answers."""
     move: MoveText
@@ -426,10 +456,9 @@ class Move(_Message, frozen=True, tag="move"):
     """As in the ``your_turn`` or ``refused`` that it answers."""
 
 
-class Challenge(_Message, frozen=True, tag="challenge"):
+class Challenge(_InGame, frozen=True, tag="challenge"):
     """A seat challenges its opponent's last play, in place of a move."""
 
-    game: GameId
     seq: Seq
     """As in the ``your_turn`` that it answers."""
     words: Annotated[tuple[Tiles, ...], Meta(max_length=32)] = ()
@@ -439,52 +468,40 @@ class Challenge(_Message, frozen=True, tag="challenge"):
     """As in the ``your_turn`` or ``refused`` that it answers."""
 
 
-class Accept(_Message, frozen=True, tag="accept"):
+class Accept(_InGame, frozen=True, tag="accept"):
     """A seat accepts its opponent's last play, and goes on thinking; a move accepts it, too."""
 
-    game: GameId
     seq: Seq
     """As in the current ``your_turn``."""
 
 
-class Drawn(_Message, frozen=True, tag="drawn"):
+class Drawn(_InGame, frozen=True, tag="drawn"):
     """The receiver's last play stands, and it has drawn."""
 
-    game: GameId
     seq: Seq
     """The number of the play."""
     rack: Tiles
     """The receiver's new rack."""
 
 
-class Resign(_Message, frozen=True, tag="resign"):
+class Resign(_InGame, frozen=True, tag="resign"):
     """A seat gives up the game."""
 
-    game: GameId
     seq: Seq
     """As in the ``your_turn`` that it answers."""
 
 
-class Info(_Message, frozen=True, tag="info"):
+class Info(_Message, Thoughts, frozen=True, tag="info"):
     """What a seat thinks during its turn: kept for the record, never shown to the opponent."""
 
     game: GameId
     seq: Seq
     """As in the current ``your_turn``."""
-    text: Sentence | None = None
-    """Any text."""
-    candidates: Annotated[tuple[Candidate, ...], Meta(max_length=100)] = ()
-    """The moves considered, the best first."""
-    search: Search | None = None
-    """How far it has looked."""
-    belief: Belief | None = None
-    """What it believes about its opponent."""
 
 
-class Refused(_Message, frozen=True, tag="refused"):
+class Refused(_InGame, frozen=True, tag="refused"):
     """The move is against the rules; the clock runs on."""
 
-    game: GameId
     seq: Seq
     """As in the ``your_turn``."""
     attempt: Count
@@ -499,20 +516,18 @@ class Refused(_Message, frozen=True, tag="refused"):
     """How long until the game is lost on time."""
 
 
-class Resume(_Message, frozen=True, tag="resume"):
+class Resume(_InGame, frozen=True, tag="resume"):
     """A seat that is back, or has missed something, asks for a game again, from an event on."""
 
-    game: GameId
     seen: Annotated[int, Meta(ge=-1, le=1_000_000)] = -1
     """The last event that the seat has seen; -1: none."""
 
 
-class GameOver(_Message, frozen=True, tag="game_over"):
+class GameOver(_InGame, frozen=True, tag="game_over"):
     """The game has ended. It shows the racks and, if there was a commitment, the secret, nonces and
     moves; after ``host_error`` none of these.
     """
 
-    game: GameId
     seq: Seq
     """The number of this event, the last."""
     outcome: Outcome
@@ -529,6 +544,8 @@ class GameOver(_Message, frozen=True, tag="game_over"):
     """What the settlement of the racks added to each score."""
     time_penalties: tuple[Points, Points] = (0, 0)
     """Points taken off for overtime, 0 or more."""
+    clocks: Clocks | None = None
+    """What both clocks show at the end, the turn in which the game ended charged."""
     faults: tuple[Accusation, ...] = ()
     """What went wrong, whether or not it decided the game."""
     secret: Hex | None = None
@@ -563,7 +580,7 @@ GameMessage: TypeAlias = (
     | Resume
     | GameOver
 )
-"""The messages that belong to one game; all have the field ``game``."""
+"""The messages that belong to one game."""
 
 Message: TypeAlias = (
     GameMessage

@@ -87,7 +87,7 @@ class Metered(Connection):
             self._stalled = None
         super().connection_lost(exc)
         self.take = None
-        self.recv_messages.pause = self.recv_messages.resume = _nothing
+        self.recv_messages.pause = self.recv_messages.resume = lambda: None
         self.protocol.parser.close()
         for error in (self.connection_exc, self.protocol.parser_exc, self.protocol.handshake_exc):
             forget_where(error)
@@ -214,10 +214,6 @@ class Metered(Connection):
         if self._stalled is not None:
             self._stalled.cancel()
         super().resume_writing()
-
-
-def _nothing() -> None:
-    """Do nothing."""
 
 
 class ServerEnd(Metered, ServerConnection):

@@ -7,7 +7,7 @@ part makes no other message too large to be read.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, NamedTuple, TypeAlias
 
 from msgspec import UNSET, Meta, Struct, UnsetType
 
@@ -54,9 +54,43 @@ Outcome: TypeAlias = Literal[
     "host_error",
     "challenge",
 ]
-Action: TypeAlias = Literal["pause", "resume", "withdraw", "join", "correct"]
+
+
+class OutcomeMeaning(NamedTuple):
+    """What an outcome of a game means."""
+
+    sentence: str
+    """The outcome in words."""
+    won_by: Literal["score", "opponent", "nobody"]
+    """Who wins: whoever has the higher score, the opponent of whoever brought it about, or nobody:
+    then the game does not count, and may be resumed."""
+
+
+OUTCOMES: dict[Outcome, OutcomeMeaning] = {
+    "out": OutcomeMeaning("a player went out", "score"),
+    "zeroes": OutcomeMeaning("six scoreless turns in a row", "score"),
+    "resign": OutcomeMeaning("resigned", "opponent"),
+    "time": OutcomeMeaning("lost on time", "opponent"),
+    "illegal": OutcomeMeaning("lost by illegal moves", "opponent"),
+    "crash": OutcomeMeaning("lost, the process died twice", "opponent"),
+    "stall": OutcomeMeaning("lost, the process hung twice", "opponent"),
+    "no_show": OutcomeMeaning("no game", "opponent"),
+    "host_error": OutcomeMeaning("void", "nobody"),
+    "challenge": OutcomeMeaning("lost by a challenge", "opponent"),
+}
+"""What each outcome means."""
+
+
+def is_void(outcome: Outcome, winner: int | None) -> bool:
+    """Return whether a game has no result: it was not decided by the score, and nobody won."""
+    return winner is None and OUTCOMES[outcome].won_by != "score"
+
+
+Action: TypeAlias = Literal[
+    "pause", "resume", "end", "withdraw", "join", "bye", "pair", "correct", "release"
+]
 AdminAction: TypeAlias = Literal[
-    "list", "kick", "ban", "unban", "pause", "resume", "void", "adjust", "invite"
+    "list", "kick", "ban", "unban", "release", "pause", "resume", "void", "adjust", "invite"
 ]
 Presence: TypeAlias = Literal["here", "away", "absent", "withdrawn"]
 Challenged: TypeAlias = Literal["open", "won", "lost"]
@@ -74,6 +108,7 @@ NonceOrNone: TypeAlias = Annotated[str, Meta(max_length=128, pattern=NONCE_OR_NO
 Number: TypeAlias = Annotated[int, Meta(ge=-MAX_NUMBER, le=MAX_NUMBER)]
 Amount: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_NUMBER)]
 Points: TypeAlias = Annotated[int, Meta(ge=-MAX_POINTS, le=MAX_POINTS)]
+Score: TypeAlias = Annotated[int, Meta(ge=-10_000, le=10_000)]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Tiles: TypeAlias = Annotated[str, Meta(max_length=256)]
 Label: TypeAlias = Annotated[str, Meta(max_length=256)]
@@ -120,6 +155,17 @@ class PlayerHere(Struct, frozen=True, kw_only=True):
     """Its games that are on."""
 
 
+class Connected(Struct, frozen=True, kw_only=True):
+    """A connection to a server."""
+
+    role: Code
+    """What its peer is: a role of ``hello``, or ``analysis``: a page that asks for analysis."""
+    name: Label = ""
+    """The name that its peer gave; of an arbiter and a spectator nobody proves it. Empty: none."""
+    address: Label = ""
+    """The address and the port that it comes from."""
+
+
 class Ban(Struct, frozen=True, kw_only=True):
     """Somebody who is not let in."""
 
@@ -128,7 +174,7 @@ class Ban(Struct, frozen=True, kw_only=True):
     minutes: Count | None = None
     """How long it still lasts; null: for good."""
     why: Sentence = ""
-    """The reason, and who gave it."""
+    """Who banned it and, after ``: ``, the reason, if one was given."""
 
 
 class StandingRow(Struct, frozen=True, kw_only=True):
@@ -137,13 +183,15 @@ class StandingRow(Struct, frozen=True, kw_only=True):
     name: Label
     """The entrant's name."""
     points: Annotated[float, Meta(ge=0, le=1_000_000)]
-    """A win or a bye is 1, a tie a half."""
+    """A win or a bye is 1, a tie or a game of a half bye a half."""
     spread: Points
     """Its own scores less its opponents', and what byes add."""
     games: Count
     """Games with a result."""
     byes: Count = 0
     """Rounds without an opponent that count as won."""
+    half_byes: Count | UnsetType = UNSET
+    """Rounds missed with a director's leave, which count as tied; absent: none."""
     presence: Presence = "here"
     """``here``; ``away``, but still paired; ``absent``: it missed games in a row, and is not paired
     until it logs in again; ``withdrawn``."""
@@ -159,10 +207,23 @@ class RoundGame(Struct, frozen=True, kw_only=True):
     scores: tuple[Points, Points] | None = None
     """By seat, as they count; null before the game has begun, or if neither player came."""
     game: GameId | None = None
-    """The game's id, for ``watch``; null if it is not on."""
+    """The game's id; null before it has begun, and if it was never played."""
     outcome: Code | None = None
     """How the game ended: an outcome of ``game_over``, or ``corrected``; null if it has not
     ended."""
+    winner: Seat | UnsetType | None = UNSET
+    """The seat that won; null: nobody, so a ``no_show`` doesn't count; absent: it has not ended."""
+
+
+class Arrangement(Struct, frozen=True, kw_only=True):
+    """A bye, or a pair that a director has set for a round to come."""
+
+    round: Count
+    """The round."""
+    names: tuple[Label, ...]
+    """Who has the bye, or both of the pair."""
+    half: bool = False
+    """Whether it is a bye that counts as a tie, given by a director."""
 
 
 class TileKind(Struct, frozen=True, kw_only=True):
@@ -325,6 +386,29 @@ class Belief(Struct, frozen=True, kw_only=True):
     style: Style = {}
     """How likely each model of a player fits the opponent, given all that is known of the
     opponent."""
+
+
+class Estimates(Struct, frozen=True, kw_only=True):
+    """What a seat has found out in its turn."""
+
+    candidates: Annotated[tuple[Candidate, ...], Meta(max_length=100)] = ()
+    """The moves considered, the best first."""
+    search: Search | None = None
+    """How far it has looked."""
+    belief: Belief | None = None
+    """What it believes about its opponent."""
+
+
+class Thoughts(Estimates, frozen=True, kw_only=True):
+    """What a seat thinks during its turn, as the message and the record of it have it."""
+
+    text: Sentence | None = None
+    """Any text."""
+
+
+def thoughts_of(source: object) -> dict[str, Any]:
+    """Return the fields of ``Thoughts`` that a message, a record or a player's choice has."""
+    return {name: getattr(source, name) for name in Thoughts.__struct_fields__}
 
 
 class Accusation(Struct, frozen=True):

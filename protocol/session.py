@@ -268,7 +268,10 @@ class BotSession:
         self.keep(message)
         self._send(message)
         if isinstance(message, Decline):  # its end is still to come
-            self._forget_ended()
+            # Forget old games, so that a connection of a thousand games stays small.
+            ended = [name for name, game in self.games.items() if game.state is State.OVER]
+            for name in ended[:-KEPT_ENDED]:
+                del self.games[name]
         return message
 
     def _send(self, message: GameMessage) -> GameMessage:
@@ -277,12 +280,6 @@ class BotSession:
         except PeerError as error:
             raise _our_bug(error) from None
         return message
-
-    def _forget_ended(self) -> None:
-        """Forget old games, so that a connection of a thousand games stays small."""
-        ended = [name for name, game in self.games.items() if game.state is State.OVER]
-        for name in ended[:-KEPT_ENDED]:
-            del self.games[name]
 
     def keep(self, *messages: GameMessage) -> None:
         """If the last message is an answer, keep all for when the turn is asked again."""

@@ -129,10 +129,7 @@ class WebSocketChannel:
 
 
 async def dial(
-    url: str,
-    *,
-    token: str | None = None,
-    tls: ssl.SSLContext | None = None,
+    url: str, *, token: str | None = None, tls: ssl.SSLContext | None = None
 ) -> WebSocketChannel:
     """Open a connection to a server or a bot at ``ws://host:port/…`` or ``wss://…``.
 
@@ -177,6 +174,8 @@ def _unreached(url: str, error: Exception) -> str:
         return f"it does not answer with HTTP; if it has TLS, use {secure}"
     if isinstance(error, InvalidURI):
         return "a server's address is ws://host:port or wss://host:port"
+    if isinstance(error, InvalidStatus) and error.response.status_code == HTTPStatus.OK:
+        return "it answers with a page; a proxy on the way has to pass on Upgrade and Connection"
     if isinstance(error, InvalidStatus) and (told := error.response.body):
         sentence = told[:_MOST_SHOWN].decode(errors="replace").strip()
         return f"HTTP {error.response.status_code}, {sentence!r}"
@@ -193,6 +192,11 @@ async def drop_ended(connection: ServerConnection) -> None:
     if connection.protocol.eof_sent:
         connection.transport.abort()
         await connection.wait_closed()
+
+
+def address_text(address: str, port: int) -> str:
+    """Return an address and a port as URLs, logs and messages have them."""
+    return f"[{address}]:{port}" if ":" in address else f"{address}:{port}"
 
 
 class HttpAnswer(NamedTuple):
@@ -236,19 +240,7 @@ def _takes_gzip(request: Request) -> bool:
     return False
 
 
-_OnHttp: TypeAlias = Callable[[Request], HttpAnswer | Awaitable[HttpAnswer] | None]
-
-
-async def _answer(
-    connection: ServerConnection, request: Request, on_http: _OnHttp
-) -> HttpAnswer | None:
-    """Return the answer to a request; None: it may become a WebSocket."""
-    assert isinstance(connection, ServerEnd)
-    refusal = connection.visit.ask(request)
-    if refusal is not None:
-        return HttpAnswer(503, f"{refusal}\n")
-    answer = on_http(request)
-    return answer if answer is None or isinstance(answer, HttpAnswer) else await answer
+_OnHttp: TypeAlias = Callable[[Request, str], HttpAnswer | Awaitable[HttpAnswer] | None]
 
 
 async def listen(
@@ -256,7 +248,7 @@ async def listen(
     port: int,
     on_channel: Callable[[WebSocketChannel, Request], Awaitable[None]],
     *,
-    on_http: _OnHttp = lambda _: None,
+    on_http: _OnHttp = lambda _request, _address: None,
     tls: ssl.SSLContext | None = None,
     gate: Gate = open_gate,
     others: Mapping[str, Callable[[ServerConnection, Request], Awaitable[None]]] = MappingProxyType(
@@ -266,9 +258,10 @@ async def listen(
     """Listen at an address (``""`` for all) and a port (0 for any free one).
 
     ``on_channel`` is called for each connection, which closes when the call returns. ``on_http``
-    answers a plain HTTP request, or returns None to let it become a WebSocket. ``tls`` has a
-    certificate, to serve ``wss``. ``gate`` lets peers in and has their budgets. ``others`` are the
-    handlers of other subprotocols, each called with the connection and its request.
+    answers a plain HTTP request from an address, or returns None to let it become a WebSocket.
+    ``tls`` has a certificate, to serve ``wss``. ``gate`` lets peers in and has their budgets.
+    ``others`` are the handlers of other subprotocols, each called with the connection and its
+    request.
 
     Raises:
         OSError: the address is not available; the message says why, and what to do.
@@ -282,13 +275,18 @@ async def listen(
             await other(connection, connection.request)
             return
         _, port, *_ = connection.remote_address or ("?", 0)
-        address = connection.visit.address
-        host = f"[{address}]" if ":" in address else address
-        channel = WebSocketChannel(connection, f"{host}:{port}")
+        channel = WebSocketChannel(connection, address_text(connection.visit.address, port))
         await on_channel(channel, connection.request)
 
     async def process_request(connection: ServerConnection, request: Request) -> Response | None:
-        answer = await _answer(connection, request, on_http)
+        assert isinstance(connection, ServerEnd)
+        answer: HttpAnswer | Awaitable[HttpAnswer] | None
+        if (refusal := connection.visit.ask(request)) is not None:
+            answer = HttpAnswer(503, f"{refusal}\n")
+        else:
+            answer = on_http(request, connection.visit.address)
+            if isinstance(answer, Awaitable):
+                answer = await answer
         response = None if answer is None else answer.response(connection, request)
         await drop_ended(connection)
         return response
@@ -297,12 +295,5 @@ async def listen(
         return next((name for name in offered if name in CODECS or name in others), None)
 
     return await serve(
-        handle,
-        host,
-        port,
-        process_request,
-        gate=gate,
-        max_size=MAX_FRAME,
-        choose=choose,
-        tls=tls,
+        handle, host, port, process_request, gate=gate, max_size=MAX_FRAME, choose=choose, tls=tls
     )

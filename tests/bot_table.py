@@ -9,6 +9,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from typing import Any, TypeVar
 
+from msgspec import UNSET, UnsetType
+
 from bot.seat.connection import BotRunner
 from bot.seat.player_thread import Bot
 from engine.movegen.generator import legal_moves
@@ -147,11 +149,13 @@ class TestArbiter:
         await self.channel.send(Ping(id=99))
         await self.hear(Pong)
 
-    async def greet(self, channel: Channel, games: tuple[str, ...] = ()) -> Hello:
+    async def greet(
+        self, channel: Channel, games: tuple[str, ...] = (), secret: str | UnsetType = UNSET
+    ) -> Hello:
         self.channel = channel
         self.session = ArbiterSession(self.name)
         hello = await self.hear(Hello)
-        await self.channel.send(Welcome(name="host", games=games))
+        await self.channel.send(Welcome(name="host", games=games, secret=secret))
         return hello
 
     # --- the game -------------------------------------------------------------------------------

@@ -162,6 +162,14 @@ def _declared_types() -> Iterator[None]:
             assert set(made.signatures) <= {declared}, made.py_func.__qualname__
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _state_folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What bots keep to come back to their games is not kept in the home folder."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
+        yield
+
+
 # --- journals in both databases -------------------------------------------------------------------
 
 

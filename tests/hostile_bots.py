@@ -7,6 +7,7 @@ the command line of what they start.
 from __future__ import annotations
 
 import ctypes
+import errno
 import json
 import os
 import re
@@ -26,6 +27,7 @@ SLEEPS = "import time; time.sleep(60)"
 GIBIBYTE = 1 << 30
 CLONE_NEWUSER = 0x10000000
 LIBC = ctypes.CDLL(None)
+RAW = ctypes.CDLL(None, use_errno=True)
 
 
 def tried(attempt: Callable[[], object]) -> str:
@@ -125,6 +127,129 @@ class Pries(_Hostile):
                 + [tried(path.read_text) for path in Path("/proc").glob("[0-9]*/environ")]
             ),
         }
+
+
+class TriesAll(Player):
+    """Tries all that a host must withstand, one row after another.
+
+    ``targets.json`` beside the bot says where everything is, so that nothing is safe only because
+    it was not found. The keys of the report are those of the table in ``docs/operating.md``.
+    """
+
+    def __init__(self, mark: str) -> None:
+        self.mark = mark
+        self.at = json.loads((Path(__file__).parent / "targets.json").read_text())
+
+    def choose(self, view: View, budget: Budget) -> Choice:
+        print(json.dumps(self.report()), flush=True)
+        return Choice(PASS)
+
+    def report(self) -> dict[str, str]:
+        """Return what each attempt came to."""
+        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            LIBC.signal(number, ctypes.c_void_p(1))  # SIG_IGN; Python does so in one thread only
+        at = self.at
+        host, port = at["host"], at["port"]
+        rows = {
+            "network": self._all(
+                lambda: socket.create_connection(("127.0.0.1", port), timeout=5),
+                lambda: socket.create_connection(("192.0.2.1", 80), timeout=5),
+                lambda: socket.socket(socket.AF_PACKET, socket.SOCK_RAW),
+                lambda: socket.socket(socket.AF_VSOCK),
+            ),
+            "abstract sockets": self._all(lambda: self._dial(f"\0{at['abstract']}")),
+            "sockets in folders": self._all(*(partial(self._dial, it) for it in at["sockets"])),
+            "environment": " ".join(
+                name for name, value in os.environ.items() if at["secret"] in value
+            ),
+            "keys": self._all(
+                *(partial(self._key, key) for key in at["keys"]),
+                partial(self._call, "request_key", b"user", self.mark.encode(), None, 0),
+                partial(self._call, "add_key", b"user", b"x", b"x", 1, -4),
+            ),
+            "other processes": self._all(
+                lambda: os.kill(host, 0),
+                lambda: Path(f"/proc/{host}/environ").read_bytes(),
+                lambda: os.close(os.open("/proc/1/mem", os.O_RDONLY)),
+                partial(self._call, "ptrace", 16, host, 0, 0),
+                partial(self._call, "process_vm_readv", host, None, 0, None, 0, 0),
+            ),
+            "journal, tokens": " ".join(
+                tried(Path(path).read_text) or "empty" for path in at["private"]
+            ),
+            "other folders": " ".join(tried(partial(names, path)) for path in at["folders"]),
+            "files of the host": self._all(
+                *(partial(Path(path).write_text, "") for path in at["written"])
+            ),
+            "namespaces, mounts": self._all(
+                partial(self._call, "unshare", CLONE_NEWUSER),
+                partial(
+                    self._call, "clone", CLONE_NEWUSER | signal.SIGCHLD, None, None, None, None
+                ),
+                partial(self._call, "mount", b"none", b"/tmp", b"tmpfs", 0, None),
+            ),
+            "the kernel": self._all(
+                partial(self._call, "bpf", 0, None, 0),
+                partial(self._call, "perf_event_open", None, 0, -1, -1, 0),
+                partial(self._call, "userfaultfd", 0),
+                partial(self._call, "io_uring_setup", 1, None),
+            ),
+            "10 GB of memory": tried(lambda: len(bytearray(10 * GIBIBYTE))),
+            "10 GB on disk": self._all(self._fill),
+        }
+        for _ in range(5):
+            sleeper = [sys.executable, "-I", "-S", "-c", SLEEPS, self.mark]
+            subprocess.Popen(sleeper, start_new_session=True)
+        rows["fork bomb"] = self._all(self._fork)
+        return rows
+
+    @staticmethod
+    def _all(*attempts: Callable[[], object]) -> str:
+        """Return the errors of some attempts, by name; ``got it`` where there is none."""
+        ended = []
+        for attempt in attempts:
+            try:
+                attempt()
+                ended.append("got it")
+            except OSError as error:
+                ended.append(errno.errorcode.get(error.errno or 0, type(error).__name__))
+        return " ".join(ended)
+
+    @staticmethod
+    def _dial(address: str) -> None:
+        socket.socket(socket.AF_UNIX).connect(address)
+
+    def _key(self, number: int) -> None:
+        self._call("keyctl", 11, number, ctypes.create_string_buffer(64), 64)  # KEYCTL_READ
+
+    def _call(self, name: str, *arguments: object) -> None:
+        ctypes.set_errno(0)
+        numbers = [ctypes.c_long(it) if isinstance(it, int) else it for it in arguments]
+        result = RAW.syscall(ctypes.c_long(self.at["calls"][name]), *numbers)
+        if name == "clone" and result == 0:
+            os._exit(0)
+        if result < 0:
+            raise OSError(ctypes.get_errno(), name)
+
+    @staticmethod
+    def _fill() -> None:
+        """Write 10 GB; it ends as a full disk does."""
+        path = Path(os.environ["TMPDIR"]) / "big"
+        block = bytes(1 << 24)
+        try:
+            with path.open("wb", buffering=0) as file:
+                for _ in range(10 * GIBIBYTE // len(block)):
+                    file.write(block)
+                    if file.tell() > GIBIBYTE:  # more than it may have: enough
+                        return
+        finally:
+            path.unlink(missing_ok=True)
+
+    @staticmethod
+    def _fork() -> None:
+        for _ in range(600):  # more than it may have
+            if os.fork() == 0:
+                signal.pause()
 
 
 class Looks(_Hostile):

@@ -1,17 +1,25 @@
-"""Leave tables of few values, and the fields of a word graph's narrow nodes."""
+"""A lexicon without words, leave tables of few values, the fields of a graph's narrow nodes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
+
 from lexicons.alphabet import TileDistribution
-from lexicons.kwg import NARROW
+from lexicons.kwg import NARROW, WordGraph
 from lexicons.leaves import LeaveTable
+from lexicons.store import Lexicon
 
 TILE_SHIFT = NARROW.tile_shift
 ACCEPTS = NARROW.accepts
 LAST = NARROW.last
 CHILD = NARROW.child_mask
+
+
+def without_words(distribution: TileDistribution) -> Lexicon:
+    """Return a lexicon without words, in which searches end at once."""
+    return Lexicon("none", distribution, WordGraph(np.zeros(2, np.uint32)), "")
 
 
 def leaves_worth(

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from harness.arbiter.records import Opened
+from harness.arbiter.records import Ended, Opened
 from harness.matches.config import TournamentConfig
 from harness.matches.results import GameResult, SeatResult
 from harness.matches.statistics import MatchStatistics, match_statistics
-from protocol.parts import RulesInPlay, TimeControl
+from protocol.parts import Accusation, Outcome, RulesInPlay, TimeControl
 
 
 def opened(game: str = "g") -> Opened:
@@ -24,6 +24,25 @@ def opened(game: str = "g") -> Opened:
         secret="ab",
         committed=True,
         mirrored=False,
+    )
+
+
+def ended(
+    winner: int | None, outcome: Outcome = "out", *absent: int, code: str = "no_show"
+) -> Ended:
+    """Make the last record of a game, and accuse seats that were ``absent`` of a fault."""
+    scores = (400, 400) if winner is None else (450, 350) if winner == 0 else (350, 450)
+    return Ended(
+        seq=24,
+        outcome=outcome,
+        winner=winner,
+        scores=scores,
+        message="",
+        racks=("", ""),
+        rack_adjustments=(0, 0),
+        time_penalties=(0, 0),
+        clocks=(0, 0),
+        faults=tuple(Accusation(seat=seat, code=code, message="") for seat in absent),
     )
 
 

@@ -101,5 +101,5 @@ async def shown(folder: Path, sight: OwnSight = LIVE) -> AsyncIterator[Shown]:
     with MatchFolder(folder) as files:
         files.append(game(1, (400, 390)))
         tournament = Tournament(config, words(), files, lambda _result: None)
-        async with OwnScreen(tournament, files, words(), sight, said.append) as screen:
+        async with OwnScreen(tournament, files, words(), sight, said.append).listening() as screen:
             yield Shown(screen, said)

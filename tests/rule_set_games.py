@@ -70,7 +70,7 @@ def lexicon(name: str, count: int = WORDS) -> Lexicon:
         word, vowel = [], chance.random() < 0.4
         for _ in range(chance.randint(2, longest)):
             some = by_kind[vowel]
-            word += chance.choices(some, [tiles.counts[tile] for tile in some])
+            word += chance.choices(some, [tiles.counts[tile] or 1 for tile in some])
             vowel = vowel != (chance.random() < 0.8)
         text = "".join(letters[tile] for tile in word)
         if len(word) <= rules.layout.rows and alphabet.word_tiles(text) == tuple(word):

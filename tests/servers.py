@@ -4,15 +4,24 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, closing
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import tables
+from websockets.asyncio.client import connect
+from websockets.typing import Subprotocol
 
 from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
+from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
 from harness.server.tables import Tables
 from harness.server.tokens import Gatekeeper, KnownTokens
+from protocol.intake import trusting_gate
+from protocol.messages import Hello, Welcome
+from protocol.metered import ClientEnd
+from protocol.parts import Role
+from protocol.websocket import WebSocketChannel
 
 
 @asynccontextmanager
@@ -40,3 +49,20 @@ async def served(
 def url_of(server: MatchServer) -> str:
     """Return the address that players dial."""
     return f"ws://127.0.0.1:{server.port}"
+
+
+async def login_from(address: str, url: str, name: str, role: Role = "player") -> Client:
+    """Log in from an address of loopback."""
+    connection = await connect(
+        url,
+        create_connection=cast("Any", partial(ClientEnd, visit=trusting_gate(url))),
+        subprotocols=[Subprotocol("tilewire.v1.msgpack")],
+        compression=None,
+        proxy=None,
+        local_addr=(address, 0),
+    )
+    assert isinstance(connection, ClientEnd)
+    client = Client(WebSocketChannel(connection, url), Welcome(name="?"))
+    await client.channel.send(Hello(role=role, name=name))
+    client.welcome = await client.expect(Welcome)
+    return client

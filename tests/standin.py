@@ -198,8 +198,8 @@ class Siu(StandIn):
     ``twice`` ``score`` ``huge`` ``wrong-rack`` ``no-lexicon`` ``until-stop`` ``never-stops``
     ``stays``.
 
-    ``capability=…`` says what it can do, ``lexicon=…`` what it plays with, whatever it is told, and
-    ``tiles=…``, with commas, which it takes.
+    ``capability=…`` says what it can do, ``lexicon=…`` what it plays with, whatever it is told,
+    ``early=…`` what it calls that before it is ready, and ``tiles=…``, with commas, which it takes.
     """
 
     def run(self) -> None:
@@ -234,6 +234,8 @@ class Siu(StandIn):
                 self.lexicon = " ".join(words[at + 1 :])
 
     def _isready(self, _words: list[str]) -> None:
+        if "early" in self.options:
+            self.say(f"info string provenance lexicon={self.options['early']}")
         if not self.due("unready") and not (self.turn and self.due("unready-later")):
             self.say("readyok")
 

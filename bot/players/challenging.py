@@ -13,7 +13,7 @@ from collections.abc import Sequence
 
 from bot.player import Budget, Choice, Observed, Player, View
 from bot.search.static_choice import static_choice
-from engine.rules.moves import PASS, PLAYED_THROUGH, Move, Place
+from engine.rules.moves import PASS, PLAYED_THROUGH, Place
 from engine.rules.rules import IllegalMove, score_play
 from lexicons.alphabet import BLANK, BLANK_FLAG
 
@@ -35,7 +35,8 @@ class BluffPlayer(Player):
     def choose(self, view: View, budget: Budget) -> Choice:
         """Return the static choice or a phony; never a phony if it would be refused at once."""
         choice = static_choice(view)
-        chance = _chance(view)
+        # So that a repeated question gets the same answer.
+        chance = random.Random(f"{view.seed}/{len(view.history)}")
         is_honest = view.rules.challenge == "void" or chance.random() >= self._rate
         if is_honest or not isinstance(choice.move, Place) or view.refused:
             return choice
@@ -52,7 +53,10 @@ class ChallengerPlayer(Player):
         """Return the move of the highest equity that makes only known words."""
         for count in (_RANKED, None):
             for ranked in view.ranked_moves(count):
-                if self._knows_all(view, ranked.move):
+                move, made = ranked.move, list[tuple[int, ...]]()
+                if isinstance(move, Place):
+                    made += score_play(view.position.board, move, view.rules).words
+                if all(self._knows(view, view.text(word)) for word in made):
                     return Choice(ranked.move, score=ranked.score, equity=ranked.equity)
         return Choice(PASS, score=0)
 
@@ -60,20 +64,9 @@ class ChallengerPlayer(Player):
         """Return the unknown words of a play."""
         return [word for word in play.words if not self._knows(view, word)]
 
-    def _knows_all(self, view: View, move: Move) -> bool:
-        if not isinstance(move, Place):
-            return True
-        made = score_play(view.position.board, move, view.rules).words
-        return all(self._knows(view, view.text(word)) for word in made)
-
     def _knows(self, view: View, word: str) -> bool:
         known = random.Random(f"{view.seed}/{word.upper()}").random() < self._share
         return known and view.holds(word)
-
-
-def _chance(view: View) -> random.Random:
-    """Return a turn's random numbers, so that a repeated question gets the same answer."""
-    return random.Random(f"{view.seed}/{len(view.history)}")
 
 
 def _phony(view: View, move: Place, chance: random.Random) -> Choice | None:

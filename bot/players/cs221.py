@@ -121,9 +121,8 @@ def sampled_choice(
     The first candidate is offered before sampling, and chosen if time is over before all candidates
     are sampled. ``leaves`` are used for both sides; None: leaves are worth nothing.
     """
-    generators = [
-        Generator(view.lexicon, view.rules, leaves, PLAIN) for _ in range(max(view.threads, 1))
-    ]
+    threads = range(max(view.threads, 1))
+    generators = [Generator(view.lexicon, view.rules, leaves, PLAIN) for _ in threads]
     ranked = generators[0].best(view.position, sampling.candidates + len(view.refused))
     candidates = not_refused(view, ranked)[: sampling.candidates]
     choice = as_choice(candidates[0])

@@ -119,7 +119,12 @@ class Anytime:
 
     def step(self, left_ms: float) -> int:
         """Work for one slice; return the amount done."""
-        amount = self._amount(left_ms)
+        amount, pace = self._pace.first, self._pace
+        if self._last:
+            wanted = self._last / self._took_ms * pace.slice_ms(self._before_ms, left_ms)
+            amount = max(1, int(min(wanted, self._last * pace.growth)))
+        if self._most is not None:
+            amount = min(amount, self._most - self.done)
         began = self._clock()
         done = self._work.advance(amount)
         self._took_ms = max((self._clock() - began) * 1_000, 0.001)
@@ -127,10 +132,3 @@ class Anytime:
         self.done += done
         self.is_over = done < amount or (self._most is not None and self.done >= self._most)
         return done
-
-    def _amount(self, left_ms: float) -> int:
-        amount = self._pace.first
-        if self._last:
-            wanted = self._last / self._took_ms * self._pace.slice_ms(self._before_ms, left_ms)
-            amount = max(1, int(min(wanted, self._last * self._pace.growth)))
-        return amount if self._most is None else min(amount, self._most - self.done)

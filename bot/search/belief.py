@@ -13,13 +13,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 
-import numpy as np
-import numpy.typing as npt
 from msgspec import structs
 
 from bot.player import Believed, Budget, ExchangedCount, Observed, View
 from engine.inference.equity_loss import Judges, Play
-from engine.inference.inference import MOST_LISTED, Posterior
+from engine.inference.inference import MOST_LISTED
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style
 from engine.inference.rack_filter import DOUBT, RackFilter
@@ -59,13 +57,10 @@ class _Seen:
     seq: int
 
     @property
-    def left(self) -> npt.NDArray[np.int64]:
+    def left(self) -> tuple[int, ...]:
         """Number of each tile unseen after the play."""
-        shown, back = (
-            np.bincount(np.array(tiles, np.int64), minlength=len(self.counts))
-            for tiles in (self.play.tiles, self.given_back)
-        )
-        return np.array(self.counts, np.int64) - shown + back
+        shown, back = Counter(self.play.tiles), Counter(self.given_back)
+        return tuple(count - shown[tile] + back[tile] for tile, count in enumerate(self.counts))
 
 
 class OpponentModel:
@@ -108,12 +103,9 @@ class OpponentModel:
         before, self._before = self._before, view
         if not before.rack:  # resumed in mid-game: our rack before is unknown
             return
-        if play.seat == view.seat:
-            self._note_own(before, view, play)
-        else:
+        if play.seat != view.seat:
             self._note_theirs(before, play)
-
-    def _note_own(self, before: View, view: View, play: Observed) -> None:
+            return
         used: Rack = ()
         match play.move:
             case Place(placed=placed) if not play.withdrawn:
@@ -208,31 +200,15 @@ class OpponentModel:
                 self._lose_track(str(error))
 
     def _take_in(
-        self, seen: _Seen, most_listed: int, most: int | None, left_ms: Callable[[], float]
+        self, seen: _Seen, listed: int, most: int | None, left_ms: Callable[[], float]
     ) -> None:
         began = self._clock()
-        inference = self.tracker.watch(
-            seen.play, seen.counts, seed=seen.seq, most_listed=most_listed
-        )
+        inference = self.tracker.watch(seen.play, seen.counts, seed=seen.seq, most_listed=listed)
         Anytime(inference, most=most, clock=self._clock).run(left_ms, lambda: inference.is_over)
         posterior = self.tracker.conclude(inference)
-        self.told = self._believed(posterior, seen, self._clock() - began)
-
-    def _revealed(self, position: Position, move: Place | Pass) -> None:
-        self.tracker.revealed(position, move)
-        self.told = Believed(note="the bag is empty", style=self._style())
-
-    def _lose_track(self, why: str) -> None:
-        self.tracker.forget()
-        self.told = Believed(note=f"nothing is known of the opponent's rack: {why}"[:_MOST_NOTED])
-
-    def _style(self) -> dict[str, float]:
-        return self.tracker.style.named() if self.tracker.learns else {}
-
-    def _believed(self, posterior: Posterior, seen: _Seen, seconds: float) -> Believed:
-        alphabet = self._before.rules.distribution.alphabet
-        tiles = tile_chances(self.tracker.prior, seen.left.tolist(), self._drawn(seen))
-        return Believed(
+        seconds, alphabet = self._clock() - began, self._before.rules.distribution.alphabet
+        tiles = tile_chances(self.tracker.prior, seen.left, self._drawn(seen))
+        self.told = Believed(
             leaves_considered=posterior.considered,
             leaves_surviving=posterior.surviving,
             top=tuple(
@@ -250,6 +226,17 @@ class OpponentModel:
             style=self._style(),
         )
 
+    def _revealed(self, position: Position, move: Place | Pass) -> None:
+        self.tracker.revealed(position, move)
+        self.told = Believed(note="the bag is empty", style=self._style())
+
+    def _lose_track(self, why: str) -> None:
+        self.tracker.forget()
+        self.told = Believed(note=f"nothing is known of the opponent's rack: {why}"[:_MOST_NOTED])
+
+    def _style(self) -> dict[str, float]:
+        return self.tracker.style.named() if self.tracker.learns else {}
+
     def _bingo(self, seen: _Seen, left_ms: Callable[[], float]) -> float | None:
         """Return the probability that the opponent's static choice on this board is a bingo.
 
@@ -257,15 +244,13 @@ class OpponentModel:
         """
         kept, view = self.tracker.prior, self._before
         theirs = replace(view.holding(view.rack).position, on_turn=view.opponent)
-        generator = self.tracker.judges["static"]
-        forecast = BingoForecast(
-            generator, theirs, kept, self._drawn(seen), _BINGO_SAMPLES, seen.seq
-        )
+        judge, drawn = self.tracker.judges["static"], self._drawn(seen)
+        forecast = BingoForecast(judge, theirs, kept, drawn, _BINGO_SAMPLES, seen.seq)
         Anytime(forecast, clock=self._clock).run(left_ms, lambda: forecast.is_over)
         return forecast.sampled.chance if forecast.is_over else None
 
     def _drawn(self, seen: _Seen) -> int:
-        held = min(self._before.rules.rack_size, int(seen.left.sum()))
+        held = min(self._before.rules.rack_size, sum(seen.left))
         return max(held - self.tracker.prior.size, 0)
 
     def belief(self, view: View) -> LeavePrior | None:

@@ -10,7 +10,7 @@ turn is over. The last stage may run past the turn's planned time if the decisio
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -96,14 +96,6 @@ class Settings:
     enough: float | None = None
     """Expected regret, in wins, below which no more time is spent; None: ``ENOUGH``."""
 
-    def stages_with(self, bag: int) -> Sequence[Stage]:
-        """Return the stages for a number of tiles in the bag."""
-        first, *others = self.stages(bag)
-        count = self.candidates or first.candidates
-        if self.plies is not None:
-            return (Stage(count, self.plies),)
-        return Stage(count, first.plies), *others
-
 
 def seed_of(view: View) -> int:
     """Return the seed of a turn: a repeated question gets the same answer."""
@@ -137,11 +129,16 @@ class Search:
         belief: LeavePrior | None = None,
         candidates: Sequence[RankedMove] = (),
     ) -> None:
-        first, *self._stages = settings.stages_with(view.bag)
+        first, *self._stages = settings.stages(view.bag)
+        if settings.plies is not None:
+            first, self._stages = replace(first, plies=settings.plies), []
         self._generators = [generator_for(view) for _ in range(view.threads)]
         if not candidates:
             candidates = best_candidates(
-                self._generators[0], view.position, first.candidates, view.refused_moves
+                self._generators[0],
+                view.position,
+                settings.candidates or first.candidates,
+                view.refused_moves,
             )
         self._view, self._settings, self._belief, self._seed = view, settings, belief, seed
         self._is_counted = settings.iterations is not None
@@ -206,13 +203,6 @@ class Search:
     def work(self, budget: Budget, until: Callable[[], bool]) -> None:
         """Search until ``until`` or the end of the turn; offer the best so far."""
         offered = None
-        for is_due in self._slices(budget, until):
-            leader = self.simulation.leader.move
-            if is_due or leader != offered:
-                offered = leader
-                budget.offer(self.choice())
-
-    def _slices(self, budget: Budget, until: Callable[[], bool]) -> Iterator[bool]:
         while True:
             ends_ms = (1 - STAGE_SHARE) * budget.remaining_ms() if self._stages else 0.0
 
@@ -225,7 +215,11 @@ class Search:
             def is_over() -> bool:
                 return until() or (bool(self._stages) and self._is_stage_over)
 
-            yield from self._anytime.slices(remaining_ms, is_over)
+            for is_due in self._anytime.slices(remaining_ms, is_over):
+                leader = self.simulation.leader.move
+                if is_due or leader != offered:
+                    offered = leader
+                    budget.offer(self.choice())
             if until() or budget.expired or not self._deepen():
                 return
 
@@ -278,19 +272,12 @@ class Search:
         if self._is_new_stage:
             return self._before
         estimates, before = self.simulation.estimates(), {each.move: each for each in self._before}
-        deepest = [_with_error_of(each, before.pop(each.move, None)) for each in estimates]
-        return [*deepest, *before.values()]
-
-
-def _with_error_of(estimate: Estimate, baseline: Estimate | None) -> Estimate:
-    """Return an estimate whose errors include its baseline's, added in quadrature."""
-    if baseline is None:
-        return estimate
-    return replace(
-        estimate,
-        win_error=math.hypot(estimate.win_error, baseline.win_error),
-        equity_error=math.hypot(estimate.equity_error, baseline.equity_error),
-    )
+        for at, deepest in enumerate(estimates):
+            if shallower := before.pop(deepest.move, None):  # its errors are added in quadrature
+                win_error = math.hypot(deepest.win_error, shallower.win_error)
+                equity_error = math.hypot(deepest.equity_error, shallower.equity_error)
+                estimates[at] = replace(deepest, win_error=win_error, equity_error=equity_error)
+        return [*estimates, *before.values()]
 
 
 def simulated(simulation: Simulation) -> Searched:

@@ -30,7 +30,6 @@ from collections.abc import Callable
 from bot.player import Budget, View
 from protocol.channel import now_ms
 from protocol.messages import Played
-from protocol.parts import TimeControl
 
 TILES_A_ROUND = 9
 """Tiles that both players draw together in one turn each."""
@@ -75,12 +74,17 @@ def plan(
     """
     asked = clock() if asked_ms is None else asked_ms
     margin = margin_ms(lag_ms)
-    bank = max(0, _free_ms(view.clocks[view.seat], view.time) - margin)
-    spare = bank - _reserve_ms(view, bank)
+    free = view.clocks[view.seat]  # what costs neither points nor the game
+    if free <= 0:  # the rest of the minute that this turn pays for anyway
+        free = min(MINUTE_MS - (-free) % MINUTE_MS, free + view.time.max_overtime_ms)
+    bank = max(0, free - margin)
+    turns = turns_left(view)
+    spare = bank
+    if view.bag:
+        spare -= min(view.time.initial_ms // RESERVE, bank * LATE_TURNS // (turns + LATE_TURNS))
     longest = deadline_ms - view.time.margin_ms  # the arbiter's margin is not planned with
     last = max(0, min(bank, longest - min(margin, longest // 5)))
     half = min(spare // 2, last)
-    turns = turns_left(view)
     own, all_shares = _shares(view.bag), sum(map(_shares, _bags(view)))
     share = (spare + view.time.increment_ms * (turns - 1)) * own // all_shares - lag_ms
     share = max(0, min(share, half))
@@ -116,21 +120,6 @@ def _bags(view: View) -> list[int]:
 
 def _shares(bag: int) -> int:
     return LATE_SHARES if bag <= LATE_BAG else 1
-
-
-def _reserve_ms(view: View, bank: int) -> int:
-    if not view.bag:
-        return 0
-    alike = bank * LATE_TURNS // (turns_left(view) + LATE_TURNS)
-    return min(view.time.initial_ms // RESERVE, alike)
-
-
-def _free_ms(left_ms: int, time: TimeControl) -> int:
-    """Return the milliseconds that cost neither points nor the game."""
-    if left_ms > 0:
-        return left_ms
-    begun = MINUTE_MS - (-left_ms) % MINUTE_MS  # rest of the minute that this turn pays for anyway
-    return min(begun, left_ms + time.max_overtime_ms)
 
 
 class LagSeen:

@@ -50,9 +50,7 @@ class Limits:
 
     def __post_init__(self) -> None:
         if self.memory_mb and self.memory_mb < 16:
-            raise ValueError(
-                f"a memory of {self.memory_mb} MiB; no program starts with less than 16"
-            )
+            raise ValueError(f"{self.memory_mb} MiB of memory; no program starts with less than 16")
         if self.cores < 0:
             raise ValueError(f"{self.cores} cores; it is 1 or more, or 0 for all")
 
@@ -193,8 +191,14 @@ class ChildProcess:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(self._process.pid, signal.SIGCONT)  # wake a guard that the process stopped
         reading = asyncio.create_task(self._read_out())  # unread output would hide the end
-        if self._process.returncode is None:
-            await self._end_guard()
+        try:
+            async with asyncio.timeout(KILL_S):
+                await self._process.wait()
+        except TimeoutError:  # it was stopped, or a process that it left holds its pipes
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            while self._process.returncode is None:  # noqa: ASYNC110  # nothing tells
+                await asyncio.sleep(0.01)
         if (self._process.returncode or 0) < 0:  # a signal ended the guard before it was done
             await asyncio.to_thread(_end_orphans, self._process.pid, self._mark)
         await self._process.wait()
@@ -204,16 +208,6 @@ class ChildProcess:
         await asyncio.gather(reading, self._drain, return_exceptions=True)
         if self._process.stdin is not None:
             self._process.stdin.close()
-
-    async def _end_guard(self) -> None:
-        try:
-            async with asyncio.timeout(KILL_S):
-                await self._process.wait()
-        except TimeoutError:  # it was stopped, or a process that it left holds its pipes
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self._process.pid, signal.SIGKILL)
-            while self._process.returncode is None:  # noqa: ASYNC110  # nothing tells
-                await asyncio.sleep(0.01)
 
     def heard_on_stderr(self, text: str) -> None:
         """Take a part of its standard error; by default it is logged."""
@@ -263,7 +257,6 @@ def _is_left_by(session: int, mark: str, pid: int) -> bool:
     with contextlib.suppress(OSError):
         if os.getsid(pid) == session:
             return True
-        return (
-            bool(mark) and f"{_MARK}={mark}".encode() in Path(f"/proc/{pid}/environ").read_bytes()
-        )
+        environ = Path(f"/proc/{pid}/environ").read_bytes()
+        return bool(mark) and f"{_MARK}={mark}".encode() in environ
     return False

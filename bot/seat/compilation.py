@@ -64,18 +64,14 @@ def compile_kernels(
     """
     if problem := kernel_cache.cache_problem():
         notice(f"{problem}; until then they are compiled for this command alone")
-        _use_temporary_cache()
+        folder = tempfile.mkdtemp(prefix="tilewire-")
+        atexit.register(shutil.rmtree, folder, ignore_errors=True)
+        os.environ["TILEWIRE_CACHE"] = folder
+        kernel_cache.forget_folders()
     kernels = kernels_of(modules)
     missing = [kernel for kernel in kernels if not kernel.is_kept]
     if missing:
         _Step(kernels, missing, report).run()
-
-
-def _use_temporary_cache() -> None:
-    folder = tempfile.mkdtemp(prefix="tilewire-")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    os.environ["TILEWIRE_CACHE"] = folder
-    kernel_cache.forget_folders()
 
 
 class _Step:
@@ -89,9 +85,8 @@ class _Step:
     ) -> None:
         # The largest first, so that no core is left with one of them at the end.
         missing.sort(key=lambda kernel: kernel.effort, reverse=True)
-        self._left = deque(missing)
-        self._busy = deque[KernelName]()
-        """Those that another command compiles."""
+        self._left = deque((kernel, False) for kernel in missing)
+        """Each with whether to wait for it; those that another command compiles come last."""
         self._total, self._ready = len(kernels), len(kernels) - len(missing)
         self._compiled = 0
         self._work_left = self._all_work = sum(kernel.effort for kernel in missing)
@@ -127,8 +122,13 @@ class _Step:
 
     def _work(self) -> None:
         compiler = None
-        while (task := self._next()) is not None:
-            kernel, wait = task
+        while True:
+            with self._lock:
+                if not self._left:
+                    return
+                kernel, wait = self._left.popleft()
+                if wait:
+                    self._report(self._progress(kernel.name))
             for _ in range(2):
                 if (compiler := compiler or self._start()) is None:
                     return
@@ -138,7 +138,7 @@ class _Step:
                 compiler = None  # it was killed, perhaps for its memory; another one goes on
             with self._lock:
                 if answer == "busy":
-                    self._busy.append(kernel)
+                    self._left.append((kernel, True))
                 elif answer:
                     self._ready += 1
                     self._compiled += answer == "compiled"
@@ -147,18 +147,6 @@ class _Step:
                 else:
                     self._failure = f"{kernel.module}.{kernel.name} can't be compiled; see above"
                     self._left.clear()
-                    self._busy.clear()
-
-    def _next(self) -> tuple[KernelName, bool] | None:
-        """Return the next kernel, and whether to wait while another process compiles it."""
-        with self._lock:
-            if self._left:
-                return self._left.popleft(), False
-            if self._busy:
-                kernel = self._busy.popleft()
-                self._report(self._progress(kernel.name))
-                return kernel, True
-            return None
 
     def _start(self) -> subprocess.Popen[str] | None:
         """Start a compiler; None if the step has ended meanwhile."""

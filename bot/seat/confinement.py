@@ -1,10 +1,11 @@
-"""The confinement of other people's processes: limits, and namespaces without the host.
+"""The confinement of other people's processes: limits, fewer calls, namespaces without the host.
 
 The guard (``guard.py``) confines a process before it runs any foreign code. ``apart`` asks for
 Linux namespaces: of processes, which has only its own and ends with the first; of mounts, with a
 root that has only what is shown (``private_root.py``); of networks, which reaches only itself; and
-of users, in which it has no privileges. ``containment.py`` finds out whether the system allows
-that. Limits hold in any case.
+of users, in which it has no privileges. ``filtered`` denies it system calls, such as those for the
+user's keys, which no namespace guards. ``containment.py`` finds out whether the system allows that.
+Limits hold in any case.
 
 The guard imports this file without site-packages.
 """
@@ -48,6 +49,8 @@ class Confinement(NamedTuple):
     """Folders that it sees and may change; the changes are its own and temporary."""
     hidden: Sequence[str] = ()
     """Files and folders that are empty for it, unless something that it reads is in them."""
+    filtered: bool = False
+    """Whether the system calls that no bot needs are denied to it."""
 
     def leave(self) -> None:
         """Leave the host's namespaces of users, processes, shared memory and networks.

@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any
 
 import structlog
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 
 from protocol.channel import Channel, ChannelClosed
@@ -63,11 +64,21 @@ class BotRunner:
 
     ``hear`` is called with each message accepted from the other side, before it is acted on, and
     with each message sent, even while the connection is lost. If it raises, the conversation ends.
+    ``secret`` is the one by which an earlier run of the bot would come back to its game.
     """
 
-    def __init__(self, bot: Bot, hear: Callable[[Message], None] = lambda _message: None) -> None:
+    def __init__(
+        self,
+        bot: Bot,
+        hear: Callable[[Message], None] = lambda _message: None,
+        *,
+        secret: str = "",
+    ) -> None:
         self._bot = bot
         self._hear = hear
+        self._secret = secret
+        self._event: str | UnsetType = UNSET
+        """What we play in; another event at the same address is not joined."""
         self._welcomes = 0
         self._session = BotSession()
         self.games = GameRegistry(
@@ -161,7 +172,7 @@ class BotRunner:
         for game in {*self.games.on, *welcome.games}:
             self._ask_again(game)
         self._seek_on(resumed=bool(welcome.games))
-        self._leave_if_done(link)
+        self._leave_if_done()
         try:
             why = await link.run()
         except _Goodbye as goodbye:
@@ -170,11 +181,10 @@ class BotRunner:
             return self._played_out
         raise ChannelClosed(f"{channel.peer}: {link.closing}" if link.closing else why)
 
-    def _leave_if_done(self, link: Link) -> None:
-        seek = self._bot.seek
-        if seek is None or self.games.finished < seek.games or self._played_out:
+    def _leave_if_done(self) -> None:
+        seek, link, count = self._bot.seek, self._link, self.games.finished
+        if seek is None or link is None or count < seek.games or self._played_out:
             return
-        count = self.games.finished
         self._played_out = "1 game is played" if count == 1 else f"{count} games are played"
         link.send(Goodbye(code="done", message=self._played_out))
         link.close_soon(1000, "")
@@ -182,12 +192,20 @@ class BotRunner:
     async def _greet(self, channel: Channel) -> Welcome:
         try:
             async with asyncio.timeout(WELCOME_S):
-                hello = Hello(role="player", name=self._bot.name, software=software())
+                hello = Hello(
+                    role="player",
+                    name=self._bot.name,
+                    software=software(),
+                    secret=self._secret,
+                    event=self._event,
+                )
                 await channel.send(hello)
                 while True:
                     content = (await channel.receive()).content
                     match content:
                         case Welcome():
+                            self._secret = content.secret or self._secret
+                            self._event = content.event or self._event
                             return content
                         case Ping(id=number):
                             await channel.send(Pong(id=number))
@@ -248,34 +266,30 @@ class BotRunner:
 
     def _take(self, message: Message, at_ms: int) -> None:
         try:
-            self._dispatch(message, at_ms)
+            match message:
+                case Goodbye(message=why) if self._link is not None:
+                    self._hear(message)
+                    raise _Goodbye(f"{self._link.channel.peer} says goodbye: {why}")
+                case Error():
+                    self._told_off(message)
+                    self._hear(message)
+                case Seeking(opponent=opponent):
+                    log.info("seeking", opponent=opponent)
+                    self._hear(message)
+                case Welcome():  # again, which changes nothing
+                    self._hear(message)
+                case _:
+                    event, replies = self._session.receive(message)
+                    self._hear(message)
+                    for reply in replies:
+                        self._wire(reply)
+                    if event is not None:
+                        self._happen(event, at_ms)
+                    elif replies and isinstance(message, YourTurn):
+                        self.games.answered_again(message.game)
         except PeerError as error:
             self._complain(error)
-        if self._link is not None:
-            self._leave_if_done(self._link)
-
-    def _dispatch(self, message: Message, at_ms: int) -> None:
-        match message:
-            case Goodbye(message=why) if self._link is not None:
-                self._hear(message)
-                raise _Goodbye(f"{self._link.channel.peer} says goodbye: {why}")
-            case Error():
-                self._told_off(message)
-                self._hear(message)
-            case Seeking(opponent=opponent):
-                log.info("seeking", opponent=opponent)
-                self._hear(message)
-            case Welcome():  # again, which changes nothing
-                self._hear(message)
-            case _:
-                event, replies = self._session.receive(message)
-                self._hear(message)
-                for reply in replies:
-                    self._wire(reply)
-                if event is not None:
-                    self._happen(event, at_ms)
-                elif replies and isinstance(message, YourTurn):
-                    self.games.answered_again(message.game)
+        self._leave_if_done()
 
     def _complain(self, error: PeerError) -> None:
         log.warning("not understood", code=error.code, why=error.reply.message)

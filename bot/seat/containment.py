@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import tomllib
@@ -66,10 +67,23 @@ class Containment:
     """Whether they have their own namespaces: they can't reach the host, and none is left over."""
     why_not: str = ""
     """Why they don't have them; if they do, it means nothing."""
+    filtered: bool = True
+    """Whether bots are denied the system calls that no bot needs."""
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether nothing is lacking."""
+        return self.apart and self.filtered
 
     def __str__(self) -> str:
-        if self.apart:
+        if self.is_whole:
             return "bots and engines run in namespaces of their own"
+        if self.apart:
+            return (
+                "bots and engines run in namespaces of their own, but system calls can't be "
+                f"filtered on this machine ({platform.machine()}): bots may use the user's keys "
+                "(docs/server.md#containment)"
+            )
         return (
             f"this system does not allow namespaces ({self.why_not}): bots and engines have "
             "limits, but can read and kill whatever this user can (docs/server.md#containment)"
@@ -80,9 +94,10 @@ class Containment:
 def containment() -> Containment:
     """Find out by a trial, once per process, what this system allows."""
     if sys.platform != "linux":
-        return Containment(False, "there are no namespaces but on Linux")
+        return Containment(False, "there are no namespaces but on Linux", filtered=False)
     lifeline, ours = os.pipe()
-    trial = Confinement(apart=True, reads=_python(), copies=_cache_folder())
+    filtered = syscalls.can_filter()
+    trial = Confinement(apart=True, reads=_python(), copies=_cache_folder(), filtered=filtered)
     command = guard_command(lifeline, trial, [sys.executable, "-I", "-S", "-c", ""])
     try:
         done = subprocess.run(
@@ -90,9 +105,9 @@ def containment() -> Containment:
         )
         said = done.stderr.decode(errors="replace").strip().splitlines()
         why_not = said[-1] if said else f"a trial ended with status {done.returncode}"
-        return Containment(done.returncode == 0, why_not.removeprefix(guard.CANT))
+        return Containment(done.returncode == 0, why_not.removeprefix(guard.CANT), filtered)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return Containment(False, str(error))
+        return Containment(False, str(error), filtered)
     finally:
         os.close(lifeline)
         os.close(ours)
@@ -126,9 +141,17 @@ def of_bot(spec: SeatSpec, equipment: Equipment, hidden: Sequence[Path] = ()) ->
 
     It does not see the files and folders that are ``hidden``.
     """
-    held = of_reader(equipment, hidden=hidden)
-    held = held._replace(memory_mb=_memory_mb(), network=spec.has_network)
-    return held._replace(own=sorted(map(str, _own_folders(spec))))
+    memory = os.environ.get(MEMORY, str(MEMORY_MB))
+    if not memory.isdecimal() or 0 < int(memory) < LEAST_MEMORY_MB:
+        raise SeatError(
+            f"{MEMORY} is {memory!r}; it is the MiB of memory of each process of a bot, "
+            f"{LEAST_MEMORY_MB} or more, or 0 for no limit"
+        )
+    return of_reader(equipment, hidden=hidden)._replace(
+        memory_mb=int(memory),
+        network=spec.has_network,
+        own=sorted(map(str, _own_folders(spec))),
+    )
 
 
 def of_reader(*equipments: Equipment, hidden: Sequence[Path] = ()) -> Confinement:
@@ -145,6 +168,7 @@ def of_reader(*equipments: Equipment, hidden: Sequence[Path] = ()) -> Confinemen
         reads=[*_python(), *sorted(files)],
         copies=_cache_folder(),
         hidden=_absolute(hidden),
+        filtered=containment().filtered,
     )
 
 
@@ -156,16 +180,6 @@ def _files_of(equipment: Equipment) -> Iterator[Path]:
         told = tomllib.loads(rules.read_text(encoding="utf-8"))
         named += [rules.parent / str(told[key]) for key in ("tiles", "board") if key in told]
     yield from (Path(name) for name in named if name and Path(name).is_file())
-
-
-def _memory_mb() -> int:
-    text = os.environ.get(MEMORY, str(MEMORY_MB))
-    if not text.isdecimal() or 0 < int(text) < LEAST_MEMORY_MB:
-        raise SeatError(
-            f"{MEMORY} is {text!r}; it is the MiB of memory of each process of a bot, "
-            f"{LEAST_MEMORY_MB} or more, or 0 for no limit"
-        )
-    return int(text)
 
 
 def of_engine(hidden: Sequence[Path] = ()) -> Confinement:
@@ -192,12 +206,10 @@ def _cache_folder() -> list[str]:
 
 def _own_folders(spec: SeatSpec) -> Iterator[Path]:
     """Yield the folders that a bot's code is loaded from."""
-    where = spec.target.rpartition(":")[0]
-    if where.endswith(".py"):
-        yield Path(where).parent
+    if spec.module.endswith(".py"):
+        yield Path(spec.module).parent
         return
-    top = where.partition(".")[0]
-    found = find_spec(top)
+    found = find_spec(spec.module.partition(".")[0])
     if found is None:
         yield Path.cwd()
     elif found.submodule_search_locations:

@@ -29,9 +29,7 @@ from protocol.messages import (
     Started,
 )
 from protocol.nonces import digest_of
-from protocol.parts import UPHELD, WITHDRAWN
-
-_JUDGED = (WITHDRAWN, UPHELD)
+from protocol.parts import OUTCOMES, UPHELD, WITHDRAWN
 
 
 class DrawsWitness:
@@ -57,8 +55,16 @@ class DrawsWitness:
     def hear(self, message: Message) -> None:
         """Take a message of this game that was received or sent."""
         match message:
-            case NewGame():
-                self._offered(message)
+            case NewGame(seq=seq):
+                if message.commitment != self._offer.commitment:
+                    self._changed = "the commitment to the secret has changed since the first offer"
+                if seq == 0 and message.commitments is not None:
+                    self._told(message.commitments[1 - self._seat])
+                for play in message.history:
+                    self._played(play)
+                self._begun |= seq > 0
+                if seq > 0 and message.rack is not None:
+                    self._racks[seq - 1] = message.rack
             case Ready(nonce=nonce, commitment=digest) if not self._begun and (nonce or not digest):
                 self._shown.append(nonce)
             case Committed(commitments=commitments):
@@ -73,18 +79,6 @@ class DrawsWitness:
                 self._played(message)
             case Drawn(seq=seq, rack=rack):
                 self._racks[seq] = rack
-
-    def _offered(self, offer: NewGame) -> None:
-        if offer.commitment != self._offer.commitment:
-            self._changed = "the commitment to the secret has changed since the first offer"
-        if offer.seq == 0 and offer.commitments is not None:
-            self._told(offer.commitments[1 - self._seat])
-        for play in offer.history:
-            self._played(play)
-        if offer.seq > 0:
-            self._begun = True
-            if offer.rack is not None:
-                self._racks[offer.seq - 1] = offer.rack
 
     def _told(self, other: str) -> None:
         if other and not self._other:
@@ -105,7 +99,7 @@ class DrawsWitness:
         Raises:
             DrawError: the draws differ from the commitments; the message says where.
         """
-        if over.outcome == "host_error" or not self._begun:
+        if OUTCOMES[over.outcome].won_by == "nobody" or not self._begun:
             return ""  # no tile was drawn, or all are still hidden
         if self._offer.commitment is None:
             return "the server committed itself to nothing"
@@ -115,7 +109,10 @@ class DrawsWitness:
             raise DrawError(self._changed)
         if over.mirrored:
             raise DrawError("seat 1 is said to have drawn from the back, which was not agreed on")
-        self._check_nonces(over.nonces)
+        if self._shown and over.nonces[self._seat] not in self._shown:
+            raise DrawError("our nonce is not the one that we sent")
+        if self._other and digest_of(over.nonces[1 - self._seat]) != self._other:
+            raise DrawError("the opponent's nonce is not the one that was committed to")
         try:
             rules = rules_in_play(self._offer.rules)
         except ValueError as error:
@@ -125,12 +122,6 @@ class DrawsWitness:
             return "the bot added no nonce, or the game was begun by another process"
         return "" if self._was_first else "the opponent's nonce was not committed to before ours"
 
-    def _check_nonces(self, nonces: tuple[str, str]) -> None:
-        if self._shown and nonces[self._seat] not in self._shown:
-            raise DrawError("our nonce is not the one that we sent")
-        if self._other and digest_of(nonces[1 - self._seat]) != self._other:
-            raise DrawError("the opponent's nonce is not the one that was committed to")
-
     def _check_draws(
         self, over: GameOver, secret: bytes, nonces: tuple[str, str], rules: Rules
     ) -> None:
@@ -138,8 +129,13 @@ class DrawsWitness:
         check_secret(secret, racks, bytes.fromhex(self._offer.commitment or ""))
         a, b = map(bytes.fromhex, nonces)
         stream = DrawStream(secret, (a, b))
+        opening: Position | None = None
         try:
-            opening = self._opening(over, rules)
+            if self._offer.opening is not None:
+                tiles = rules.distribution.alphabet.tiles
+                one, other = map(tiles, over.opening_racks or ("", ""))
+                begun_with = tuple(sorted(one)), tuple(sorted(other))
+                opening = replace(read_cgp(self._offer.opening, rules), racks=begun_with)
             bag = Bag.shuffled(rules.distribution, stream, opening=opening)
             game = Game.start(rules, bag, opening)
         except ValueError as error:
@@ -157,19 +153,11 @@ class DrawsWitness:
             said = " and ".join(over.racks)
             raise DrawError(f"at the end they hold {said}; the secret gives {first} and {second}")
 
-    def _opening(self, over: GameOver, rules: Rules) -> Position | None:
-        if self._offer.opening is None:
-            return None
-        first, second = over.opening_racks or ("", "")
-        tiles = rules.distribution.alphabet.tiles
-        racks = tuple(sorted(tiles(first))), tuple(sorted(tiles(second)))
-        return replace(read_cgp(self._offer.opening, rules), racks=racks)
-
     def _after(self, game: Game, number: int, text: str) -> Game:
         mover, alphabet = game.position.on_turn, game.rules.distribution.alphabet
         public = text
         try:
-            if text in _JUDGED:
+            if text in (WITHDRAWN, UPHELD):
                 after = game.judged(Ruling(stands=text == UPHELD))
             else:
                 move = parse_move(text, game.position.board, alphabet)

@@ -53,12 +53,22 @@ def main(arguments: Sequence[str]) -> None:
     syscalls.adopt_orphans()
     woken = guard.wake_for_children()
     guards: dict[int, int] = {}
+    """Their process ids, and ``status``."""
     control.send(WARM)
     while True:
         ready, _, _ = select.select([control.fileno(), woken], [], [])
         if woken in ready:
             os.read(woken, 4096)
-            _bury(guards)
+            # What a guard left is killed if a signal killed the guard. The host takes a process for
+            # gone when its ``status`` closes, so that is closed last.
+            for buried, status in guard.reap():
+                held = guards.pop(buried, None)
+                while held is not None and status < 0:
+                    if not (left := set(guard.children()) - set(guards)):
+                        break
+                    guard.end(left)
+                if held is not None:
+                    os.close(held)
         if control.fileno() not in ready:
             continue
         request, descriptors, _, _ = socket.recv_fds(control, MAX_REQUEST, len(FORKED))
@@ -78,20 +88,6 @@ def main(arguments: Sequence[str]) -> None:
         guards[pid] = forked.pop("status")
         for descriptor in forked.values():
             os.close(descriptor)
-
-
-def _bury(guards: dict[int, int]) -> None:
-    """Reap guards, and kill what they left if a signal killed them.
-
-    ``guards`` maps their process ids to ``status``. The host takes a process for gone when that
-    closes, so it is closed here last.
-    """
-    for pid, status in guard.reap():
-        held = guards.pop(pid, None)
-        while held is not None and status < 0 and (left := set(guard.children()) - set(guards)):
-            guard.end(left)
-        if held is not None:
-            os.close(held)
 
 
 def _guard(request: Mapping[str, Any], forked: dict[str, int]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import secrets
 from collections.abc import Callable
 
 import structlog
@@ -12,7 +13,7 @@ from protocol.errors import PeerError
 from protocol.messages import Decline, GameOver, NewGame
 from protocol.session import FromArbiter
 
-from .game_session import GameSession
+from .game_session import GameSession, begin
 from .offers import Declined, resources_for, rules_of
 from .player_thread import Bot, ThreadPlayer
 from .player_view import MissedPlays
@@ -21,6 +22,11 @@ log = structlog.get_logger(__name__)
 
 MAX_GAMES = 8
 """Most games at once on one connection: each takes a thread and memory for searches."""
+
+
+def game_seed(seed: int, game: str) -> int:
+    """Return the seed that a seeded bot's player has in a game, the same in any process."""
+    return random.Random(f"{seed}/{game}").getrandbits(63)
 
 
 class GameRegistry:
@@ -70,7 +76,14 @@ class GameRegistry:
         if isinstance(event, NewGame):
             self._offered(event)
         elif isinstance(event, GameOver):
-            self._over(event)
+            game = self.on.pop(event.game, None)
+            self._offers.pop(event.game, None)
+            self._missed.discard(event.game)
+            self.finished += event.game not in self.earlier
+            log.info("game over", game=event.game, outcome=event.outcome, scores=event.scores)
+            if game is not None:
+                self._last = game.player
+                game.over(event)
         elif event.game in self.on:  # if it is being set up, the arbiter asks once we are ready
             try:
                 self.on[event.game].take(event, at_ms, lag_ms)
@@ -108,19 +121,11 @@ class GameRegistry:
             return
         self._offers[offer.game] = offer
         if not being_set_up:
-            task = asyncio.create_task(self._set_up(offer.game))
-            self._setups.add(task)
-            task.add_done_callback(self._setup_done)
+            begin(self._set_up(offer.game), self._setups, self._failed)
 
     def _decline(self, name: str, code: str, why: str) -> None:
         log.warning("declined", game=name, code=code, why=why)
         self._say(Decline(game=name, code=code, message=why))
-
-    def _setup_done(self, task: asyncio.Task[None]) -> None:
-        self._setups.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            self._failed(error)
 
     async def _set_up(self, name: str) -> None:
         offer = self._offers.get(name)
@@ -148,28 +153,18 @@ class GameRegistry:
             await asyncio.shield(self._bot.loaded)
         rules = rules_of(offer)
         resources = await asyncio.to_thread(resources_for, self._bot.equipment, offer, rules)
+        own = self._bot.seed
+        seed = secrets.randbits(63) if own is None else game_seed(own, offer.game)
         player = ThreadPlayer(self._bot, f"player of {offer.game}", self._failed)
         try:
             game = GameSession(
-                offer,
-                rules,
-                resources,
-                player,
-                seed=self._seed(offer),
-                say=self._say,
-                failed=self._failed,
+                offer, rules, resources, player, seed=seed, say=self._say, failed=self._failed
             )
             await game.prepare()
         except BaseException:
             player.leave()
             raise
         return game
-
-    def _seed(self, offer: NewGame) -> int:
-        """Return a game's seed: random, but for a seeded bot the same in any process."""
-        if self._bot.seed is None:
-            return random.SystemRandom().getrandbits(63)
-        return random.Random(f"{self._bot.seed}/{offer.game}").getrandbits(63)
 
     def _take_up(self, game: GameSession[ThreadPlayer], offer: NewGame) -> None:
         try:
@@ -188,13 +183,3 @@ class GameRegistry:
             return
         self._missed.add(name)
         self._ask_again(name)
-
-    def _over(self, message: GameOver) -> None:
-        game = self.on.pop(message.game, None)
-        self._offers.pop(message.game, None)
-        self._missed.discard(message.game)
-        self.finished += message.game not in self.earlier
-        log.info("game over", game=message.game, outcome=message.outcome, scores=message.scores)
-        if game is not None:
-            self._last = game.player
-            game.over(message)

@@ -45,7 +45,7 @@ from protocol.messages import (
     YourTurn,
 )
 from protocol.nonces import SeatNonce
-from protocol.parts import MAX_MOVE, MAX_SENTENCE, Candidate
+from protocol.parts import MAX_MOVE, MAX_SENTENCE, Candidate, thoughts_of
 from protocol.session import FromArbiter
 
 from .player_view import Watched
@@ -86,6 +86,25 @@ class SeatPlayer(Listener):
 
 
 P = TypeVar("P", bound=SeatPlayer)
+
+
+def begin(
+    work: Coroutine[Any, Any, None],
+    tasks: set[asyncio.Task[None]],
+    failed: Callable[[BaseException], None],
+) -> asyncio.Task[None]:
+    """Begin work as a task that is in ``tasks`` until it ends; ``failed`` takes its exception."""
+
+    def ended(task: asyncio.Task[None]) -> None:
+        tasks.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            failed(error)
+
+    task = asyncio.create_task(work)
+    tasks.add(task)
+    task.add_done_callback(ended)
+    return task
 
 
 class GameSession(Generic[P]):
@@ -145,64 +164,45 @@ class GameSession(Generic[P]):
 
     def take(self, message: FromArbiter, at_ms: int, lag_ms: int) -> None:
         """Handle a message about a started game; raise MissedPlays if a turn is missing."""
+        watched = self.watched
+        self._stop_pondering()
         match message:
             case Committed():
                 self._say(self._nonce.reveal(message))
             case Started():
-                self._started(message)
+                watched.started(message)
+                self._tell()
             case Played():
-                self._played(message)
+                watched.played(message)
+                self._lag.played(message, watched.view.time.increment_ms)
+                is_own_news = message.seat == watched.seat and bool(watched.news)
+                self._tell()
+                if is_own_news and message.challenge is UNSET:
+                    self._ponder()
             case Drawn():
-                self._drawn(message)
-            case YourTurn():
-                self._asked(message, at_ms, lag_ms)
-            case Refused():
-                self._refused(message, at_ms, lag_ms)
+                watched.drawn(message)
+                self._tell()
+                self._ponder()
+            case YourTurn(seq=seq, attempt=attempt):
+                watched.turn(message)
+                self._tell_news()
+                self._challenge_ms = 0 if message.challenge_ms is UNSET else message.challenge_ms
+                self._lag.asked(seq, message.clocks[watched.seat], at_ms)
+                self._think((seq, attempt), message.deadline_ms, at_ms, lag_ms)
+            case Refused(seq=seq, code=code, message=why):
+                move = watched.refused(message)
+                log.warning("move refused", game=self.name, seq=seq, code=code, why=why)
+                if move is not None:
+                    self.player.refused(watched.view, move, why)
+                self._think((seq, message.attempt + 1), message.deadline_ms, at_ms, lag_ms)
             case GameOver():
                 self.over(message)
 
-    def _started(self, message: Started) -> None:
-        self._stop_pondering()
-        self.watched.started(message)
-        self._tell()
-
-    def _played(self, message: Played) -> None:
-        self._stop_pondering()
-        self.watched.played(message)
-        self._lag.played(message, self.watched.view.time.increment_ms)
-        own_news = message.seat == self.watched.seat and bool(self.watched.news)
-        self._tell()
-        if own_news and message.challenge is UNSET:
-            self._ponder()
-
-    def _drawn(self, message: Drawn) -> None:
-        self.watched.drawn(message)
-        self._tell()
-        self._ponder()
-
     def _ponder(self) -> None:
-        self._stop_pondering()
         view = self.watched.view
         if self._may_ponder and not view.is_over:
             self._pondering = pondering(view)
             self.player.ponder(view, self._pondering)
-
-    def _asked(self, message: YourTurn, at_ms: int, lag_ms: int) -> None:
-        self._stop_pondering()
-        self.watched.turn(message)
-        self._tell_news()
-        self._challenge_ms = 0 if message.challenge_ms is UNSET else message.challenge_ms
-        self._lag.asked(message.seq, message.clocks[self.watched.seat], at_ms)
-        self._think((message.seq, message.attempt), message.deadline_ms, at_ms, lag_ms)
-
-    def _refused(self, message: Refused, at_ms: int, lag_ms: int) -> None:
-        move = self.watched.refused(message)
-        log.warning(
-            "move refused", game=self.name, seq=message.seq, code=message.code, why=message.message
-        )
-        if move is not None:
-            self.player.refused(self.watched.view, move, message.message)
-        self._think((message.seq, message.attempt + 1), message.deadline_ms, at_ms, lag_ms)
 
     def answered_again(self) -> None:
         """Note that an answer is sent again, since its question was repeated."""
@@ -252,14 +252,14 @@ class GameSession(Generic[P]):
         lag_ms = max(lag_ms, self._lag.ms)
         budget = plan(view, deadline_ms, asked_ms=at_ms, lag_ms=lag_ms)
         self._turn, self._budget, self._believed = turn, budget, None
-        self._search = self._task(self._answer(turn, view, budget))
+        self._search = begin(self._answer(turn, view, budget), self._tasks, self._failed)
 
     async def _answer(self, turn: tuple[int, int], view: View, budget: Budget) -> None:
         seq, attempt = turn
         began = now_ms()
         if await self._challenges(turn, view):
             return
-        reports = self._task(self._report(seq, view, budget))
+        reports = begin(self._report(seq, view, budget), self._tasks, self._failed)
         try:
             choice = self.answer = await self.player.choose(view, budget)
         finally:
@@ -271,7 +271,7 @@ class GameSession(Generic[P]):
         else:
             text = format_move(choice.move, view.rules.distribution.alphabet)
             self.watched.sent(seq, attempt, choice.move)
-            if _has_thoughts(choice):
+            if choice.equity is not None or any(thoughts_of(choice).values()):
                 answer.append(self._info(view, seq, choice))
         self._say(*answer, Move(game=self.name, seq=seq, move=text, attempt=attempt))
         ended = now_ms()
@@ -324,18 +324,6 @@ class GameSession(Generic[P]):
             self._believed = choice.belief or self._believed
         return _info_about(view, seq, choice)
 
-    def _task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._task_done)
-        return task
-
-    def _task_done(self, task: asyncio.Task[None]) -> None:
-        self._tasks.discard(task)
-        error = None if task.cancelled() else task.exception()
-        if error is not None:
-            self._failed(error)
-
     def _drop_search(self) -> None:
         if self._budget is not None:
             self._budget.cancel()
@@ -349,24 +337,16 @@ class GameSession(Generic[P]):
             self._pondering = None
 
 
-def _has_thoughts(choice: Choice) -> bool:
-    given = choice.text, choice.candidates, choice.search, choice.belief
-    return choice.equity is not None or any(given)
-
-
 def _info_about(view: View, seq: int, choice: Choice) -> Info:
     """Write a player's thoughts, with the first of its candidates and their moves as text."""
     considered = choice.candidates[:MAX_CANDIDATES] or (
         Considered(choice.move, score=choice.score, equity=choice.equity),
     )
-    return Info(
-        game=view.game,
-        seq=seq,
-        text=choice.text[:MAX_SENTENCE] if choice.text else None,
-        candidates=tuple(
+    written = {
+        "text": choice.text[:MAX_SENTENCE] if choice.text else None,
+        "candidates": tuple(
             Candidate(**{**structs.asdict(each), "move": view.text(each.move)})
             for each in considered
         ),
-        search=choice.search,
-        belief=choice.belief,
-    )
+    }
+    return Info(game=view.game, seq=seq, **(thoughts_of(choice) | written))

@@ -44,7 +44,18 @@ START = (
 def main(arguments: list[str]) -> int:
     """Run the command until it or the lifeline ends; return the exit status."""
     lifeline, confinement, *command = arguments
-    return guard(lambda: _become(command), int(lifeline), Confinement(**json.loads(confinement)))
+    for copy in range(3, 1024):  # uvloop leaves some, so a stream that is closed would not end
+        with contextlib.suppress(OSError):
+            if any(os.path.sameopenfile(copy, stream) for stream in (0, 1, 2)):
+                os.close(copy)
+
+    def become_it() -> None:
+        try:
+            os.execvp(command[0], command)
+        except OSError as error:
+            os.write(2, f"{command[0]} can't be run: {error.strerror}\n".encode())
+
+    return guard(become_it, int(lifeline), Confinement(**json.loads(confinement)))
 
 
 def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) -> int:
@@ -70,7 +81,12 @@ def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) ->
     status = _wait(child, lifeline, woken)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(child, signal.SIGKILL)  # all that can be done without /proc
-    while _kill_children():
+    while left := descendants(os.getpid()):
+        for pid in left:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitpid(-1, 0)
         reap()
     return status
 
@@ -89,6 +105,8 @@ def _confine(confinement: Confinement) -> None:
         if confinement.apart:
             confinement.enter()
             _stay_behind()
+        if confinement.filtered:
+            syscalls.filter_calls()
     except (OSError, ValueError) as error:
         os._exit(_cant_confine(error))
 
@@ -128,14 +146,6 @@ def wake_for_children() -> int:
     return reading
 
 
-def _become(command: list[str]) -> None:
-    """Turn this process into the command; return only if the command can't run."""
-    try:
-        os.execvp(command[0], command)
-    except OSError as error:
-        os.write(2, f"{command[0]} can't be run: {error.strerror}\n".encode())
-
-
 def _let_go_of_streams() -> None:
     """Close this process's copies of the command's streams, so that they end with the command."""
     nothing = os.open(os.devnull, os.O_RDWR)
@@ -162,18 +172,6 @@ def reap() -> list[tuple[int, int]]:
         while (child := os.waitpid(-1, os.WNOHANG))[0]:
             ended.append((child[0], os.waitstatus_to_exitcode(child[1])))
     return ended
-
-
-def _kill_children() -> bool:
-    """Kill all descendants and reap one child; return whether there were any."""
-    pids = descendants(os.getpid())
-    for pid in pids:
-        with contextlib.suppress(ProcessLookupError, PermissionError):
-            os.kill(pid, signal.SIGKILL)
-    if pids:
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(-1, 0)
-    return bool(pids)
 
 
 def descendants(parent: int) -> list[int]:

@@ -66,26 +66,27 @@ def resources_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Resourc
     Raises:
         Declined: ``unknown_lexicon``, or ``unsupported_rules`` if a table is not for these tiles.
     """
-    lexicon = _lexicon_for(equipment, offer, rules)
-    leaves, win_probabilities = _tables(equipment, rules.distribution)
-    return Resources(lexicon, leaves, win_probabilities, equipment.threads, equipment.ponder)
-
-
-def _lexicon_for(equipment: Equipment, offer: NewGame, rules: Rules) -> Lexicon:
     known = lexicon_names()
     names = [equipment.lexicon]
     if equipment.lexicon in known and offer.lexicon in known:
         names.append(offer.lexicon)
-    why = ""
+    wanted, checksum, why = offer.lexicon, offer.lexicon_checksum, ""
     for name in dict.fromkeys(names):
         try:
-            own = _load(name, rules.distribution)
+            lexicon = _load(name, rules.distribution)
         except Declined as declined:
-            why = f"the lexicon {offer.lexicon[:40]!r} is not here: {declined}"
+            why = f"the lexicon {wanted[:40]!r} is not here: {declined}"
             continue
-        if _is_meant(own, offer):
-            return own
-        why = _difference(own, offer)
+        if lexicon.checksum == checksum or (checksum is None and lexicon.name == wanted):
+            tables = _tables(equipment, rules.distribution)
+            return Resources(lexicon, *tables, equipment.threads, equipment.ponder)
+        if lexicon.name != wanted:
+            why = f"the lexicon {wanted[:40]!r} is not here; {lexicon.name!r} is"
+        else:
+            why = (
+                f"the lexicon {wanted!r} has other words here: checksum {lexicon.checksum[:16]}… "
+                f"and not {(checksum or '')[:16]}…"
+            )
     raise Declined("unknown_lexicon", why)
 
 
@@ -94,21 +95,6 @@ def _tables(equipment: Equipment, distribution: TileDistribution) -> Tables:
         return load_tables(equipment, distribution)
     except (ValueError, OSError) as error:
         raise Declined("unsupported_rules", str(error)) from None
-
-
-def _is_meant(lexicon: Lexicon, offer: NewGame) -> bool:
-    if offer.lexicon_checksum is not None:
-        return lexicon.checksum == offer.lexicon_checksum
-    return lexicon.name == offer.lexicon
-
-
-def _difference(lexicon: Lexicon, offer: NewGame) -> str:
-    if lexicon.name != offer.lexicon:
-        return f"the lexicon {offer.lexicon[:40]!r} is not here; {lexicon.name!r} is"
-    return (
-        f"the lexicon {lexicon.name!r} has other words here: checksum {lexicon.checksum[:16]}… "
-        f"and not {(offer.lexicon_checksum or '')[:16]}…"
-    )
 
 
 @lru_cache(maxsize=4)

@@ -32,6 +32,9 @@ from .runtime import NOTICE
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
+WAITING_S = 3.0
+"""How long a method before ``choose`` may take until its author is told where it is."""
+
 _NOTHING = frozenset(function for function in vars(Listener).values() if callable(function))
 """The methods of ``Listener``, which do nothing unless a player overrides them."""
 
@@ -54,7 +57,13 @@ class PlayerThread:
             try:
                 future.set_result(function(*args, **kwargs))
             except BaseException as error:  # the waiter gets it, whatever it is
-                future.set_exception(_bearable(error))
+                if isinstance(error, Exception) and not isinstance(error, StopIteration):
+                    future.set_exception(error)
+                    return
+                # It would stop an event loop, or a future can't hold it.
+                wrapped = RuntimeError(f"the player raised {error!r}")
+                wrapped.__cause__ = error
+                future.set_exception(wrapped.with_traceback(error.__traceback__))  # says where
 
         self._work.put(work)
         return future
@@ -105,11 +114,17 @@ class ThreadPlayer(SeatPlayer):
         self.thread = PlayerThread(name)
         self.player = Player()
         self._bot, self._failed = bot, failed
-        self._was_late = False
+        self._told = set[str]()
+        self._asked: Future[Choice] | None = None  # the last ``choose``, which may be late
 
     async def start(self, view: View) -> None:
         """Make the player, compile, load and warm up in its thread; let exceptions pass."""
-        await asyncio.wrap_future(self.thread.submit(self._warm_up, view))
+        loop = asyncio.get_running_loop()
+        waiting = loop.call_later(WAITING_S, self._tell_place, "it is not ready for a game yet")
+        try:
+            await asyncio.wrap_future(self.thread.submit(self._warm_up, view))
+        finally:
+            waiting.cancel()
 
     def _warm_up(self, view: View) -> None:
         self.player = self._bot.make_player()
@@ -127,18 +142,40 @@ class ThreadPlayer(SeatPlayer):
     async def choose(self, view: View, budget: Budget) -> Choice:
         """Let the player choose; raise its errors, or TypeError if it returns no ``Choice``."""
         loop = asyncio.get_running_loop()
-        news = asyncio.Event()
+        news = asyncio.Event()  # set at each offer or change of the budget, and by the answer
         if self._bot.built_in:
             # In this thread: it takes a millisecond, less than waking another thread may take.
             budget.offer(static_choice(view))
         budget.on_change(lambda: loop.call_soon_threadsafe(news.set))
-        answer = asyncio.wrap_future(self.thread.submit(self.player.choose, view, budget))
+        before, submitted = self._asked, self.thread.submit(self.player.choose, view, budget)
+        self._asked, answer = submitted, asyncio.wrap_future(submitted)
+
+        def wait() -> None:
+            if before is not None and not before.done():
+                turn = "try" if view.refused else "turn"
+                self._tell_place(f"choose of the {turn} before is still running")
+            elif not submitted.running():
+                self._tell_place("choose waits for another method")
+
+        waiting = loop.call_later(WAITING_S, wait)
         answer.add_done_callback(_look_away)
         answer.add_done_callback(lambda _answer: news.set())
         try:
-            await _wait(answer, budget, news, self._late)
+            while not answer.done():
+                news.clear()
+                left_ms = budget.until_last_ms()
+                if left_ms == 0 and budget.best is not None:
+                    break
+                if left_ms == 0 and submitted.running():
+                    self._tell_place("choose is late, and has offered nothing")
+                elif left_ms == 0:
+                    wait()
+                with contextlib.suppress(TimeoutError):
+                    async with asyncio.timeout(left_ms / 1_000 if left_ms else None):
+                        await news.wait()
             return self._checked(view, answer.result() if answer.done() else budget.best)
         finally:
+            waiting.cancel()
             budget.on_change(None)
             budget.cancel()
 
@@ -155,20 +192,28 @@ class ThreadPlayer(SeatPlayer):
             raise ValueError(f"{unknown[0]!r:.80} is challenged; the play made {play.words}")
         return list(dict.fromkeys(words))
 
-    def _late(self) -> None:
+    def _tell_place(self, said: str) -> None:
         """Print, once, where the player is: if it never returns, nothing else tells its author."""
-        if not self._was_late and (where := self.thread.stands_at()):
-            self._was_late = True
-            said = f"choose is late, and has offered nothing: it is at {where}"
-            print(f"{NOTICE}{self._bot.name}: {said}", file=sys.stderr, flush=True)
+        if said not in self._told and (where := self.thread.stands_at()):
+            self._told.add(said)
+            print(f"{NOTICE}{self._bot.name}: {said}: it is at {where}", file=sys.stderr)
 
     def _checked(self, view: View, choice: object) -> Choice:
+        """Return a choice; else raise TypeError, which says what its author should write."""
         if isinstance(choice, Choice) and isinstance(choice.move, Move):
             return choice
+        what = choice.move if isinstance(choice, Choice) else choice
+        advice = "return Choice(move)"
+        given = "None" if what is None else f"a {type(what).__name__}"
+        if isinstance(what, Move):
+            given = "a move without Choice"
+        elif isinstance(what, str):
+            advice = "write Choice(view.move(text))"
+        elif isinstance(getattr(what, "move", None), Move):  # a ScoredMove or a ValuedMove
+            advice = "write .move behind it, as in Choice(best.move)"
         name = f"{type(self.player).__name__}.choose"
         if (code := getattr(self.player.choose, "__code__", None)) is not None:
             name += f" ({code.co_filename}, line {code.co_firstlineno})"
-        advice, given = _what_to_write(view, choice)
         raise TypeError(f"{advice}; {name} gave {given}")
 
     def new_game(self, view: View) -> None:
@@ -193,11 +238,8 @@ class ThreadPlayer(SeatPlayer):
 
     def leave(self) -> None:
         """Free the player, which may have a lot of memory, and end the thread after its work."""
-        self.thread.submit(self._forget)
+        self.thread.submit(setattr, self, "player", Player())
         self.thread.close()
-
-    def _forget(self) -> None:
-        self.player = Player()
 
     def _run(self, function: Callable[_P, None], *args: _P.args, **kwargs: _P.kwargs) -> None:
         if getattr(function, "__func__", None) in _NOTHING:
@@ -212,50 +254,7 @@ class ThreadPlayer(SeatPlayer):
         self.thread.submit(function, *args, **kwargs).add_done_callback(done)
 
 
-def _what_to_write(view: View, choice: object) -> tuple[str, str]:
-    """Describe a wrong answer: what its author should write instead, and what it was."""
-    what, wrapped = (choice.move, "Choice of ") if isinstance(choice, Choice) else (choice, "")
-    if isinstance(what, Move):
-        return "write Choice(move)", f"the move {view.text(what)} without Choice"
-    if isinstance(what, str):
-        return f"write Choice(view.move({what!r:.40}))", f"{wrapped}the text {what!r:.40}"
-    move = getattr(what, "move", None)  # as a ScoredMove or a ValuedMove has
-    if isinstance(move, Move):
-        given = f"{wrapped}{type(what).__name__} of {view.text(move)}"
-        return "write .move behind it, as in Choice(best.move)", given
-    return "write Choice(move)", f"{wrapped}{what!r:.80}"
-
-
-async def _wait(
-    answer: asyncio.Future[Choice], budget: Budget, news: asyncio.Event, late: Callable[[], None]
-) -> None:
-    """Wait for the answer until ``budget.last_ms``, then for the answer or an offer.
-
-    ``news`` is set at each offer or change of the budget. ``late`` is called if ``last_ms`` passes
-    without an offer.
-    """
-    while not answer.done():
-        news.clear()
-        left_ms = budget.until_last_ms()
-        if left_ms == 0 and budget.best is not None:
-            return
-        if left_ms == 0:
-            late()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(left_ms / 1_000 if left_ms else None):
-                await news.wait()
-
-
 def _look_away(answer: asyncio.Future[Any]) -> None:
     """Retrieve a late exception, so that asyncio does not log that nobody did."""
     if not answer.cancelled():
         answer.exception()
-
-
-def _bearable(error: BaseException) -> Exception:
-    """Wrap an exception that would stop an event loop, or that a future can't hold."""
-    if isinstance(error, Exception) and not isinstance(error, StopIteration):
-        return error
-    wrapped = RuntimeError(f"the player raised {error!r}")
-    wrapped.__cause__ = error
-    return wrapped.with_traceback(error.__traceback__)  # it says where

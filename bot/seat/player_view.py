@@ -46,20 +46,14 @@ class Watched:
         self.seat = offer.you
         self._alphabet = rules.distribution.alphabet
         self._sent: dict[tuple[int, int], Move] = {}
-        self.view = View(
+        self.view = replace(
+            View.of(begun, rules, resources, seed),
             game=offer.game,
             seat=offer.you,
             players=offer.players,
-            position=begun,
             bag=sum(unseen(begun, offer.you, rules)),
             clocks=(offer.time.initial_ms, offer.time.initial_ms),
             time=offer.time,
-            rules=rules,
-            lexicon=resources.lexicon,
-            seed=seed,
-            leaves=resources.leaves,
-            win_probabilities=resources.win_probabilities,
-            threads=resources.threads,
             opponent_style=offer.known_style,
         )
         self.opening: View | None = None
@@ -79,7 +73,9 @@ class Watched:
         if offer.seq == 0:
             return
         if self.opening is None:
-            self._begin()
+            bag = bag_count(self.view.position, self.view.rules)
+            self.view = self.opening = replace(self.view, bag=bag)
+            self.seen = 0
         for turn in offer.history:
             self.played(turn)
         if self.seen < offer.seq - 1:
@@ -95,11 +91,6 @@ class Watched:
             self._hold(message.rack)
         self.view = replace(self.view, bag=message.bag, clocks=message.clocks)
         self.opening, self.seen = self.view, 0
-
-    def _begin(self) -> None:
-        self.seen = 0
-        bag = bag_count(self.view.position, self.view.rules)
-        self.view = self.opening = replace(self.view, bag=bag)
 
     def played(self, message: Played) -> None:
         """Take a turn, unless it is known; raise MissedPlays if an earlier turn is missing."""
@@ -127,10 +118,11 @@ class Watched:
             words=message.words,
             lost=message.challenge == "lost",
         )
-        self._before = self.view.position
-        self.view = self.view.after(
-            play, _after(self.view.position, play, self.view.rules), message.clocks
-        )
+        before = self._before = self.view.position
+        board = before.board.with_move(play.move) if isinstance(play.move, Place) else before.board
+        counts = before.counts_after(play.move, self.view.rules)
+        position = Position(board, before.racks, play.scores, 1 - play.seat, *counts)
+        self.view = self.view.after(play, position, message.clocks)
         if message.rack is not None:
             self._hold(message.rack)
         elif message.seat != self.seat:
@@ -255,10 +247,3 @@ class Watched:
 
     def _fault(self, reason: str) -> PeerError:
         return PeerError("bad_message", reason, game=self.view.game)
-
-
-def _after(position: Position, play: Observed, rules: Rules) -> Position:
-    board, counts = position.board, position.counts_after(play.move, rules)
-    if isinstance(play.move, Place):
-        board = board.with_move(play.move)
-    return Position(board, position.racks, play.scores, 1 - play.seat, *counts)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from . import syscalls
@@ -48,7 +48,11 @@ def make_root(
         OSError: the system does not allow it, or a file or folder can't be shown.
     """
     syscalls.keep_mounts_to_ourselves()
-    shown = {path: path.resolve() for path in _shown(reads, own)}
+    if reads is None:
+        seen = [path for path in Path("/").iterdir() if path.name not in _MADE_HERE]
+    else:  # each folder before its contents
+        seen = sorted(path for path in map(Path, {*_SYSTEM, *reads, *own}) if path.exists())
+    shown = {path: path.resolve() for path in seen}
     copied = {} if reads is None else {Path(path): Path(path).resolve() for path in copies}
     covered = {path for name in hidden for path in (Path(name), Path(name).resolve())}
     _begin_root()
@@ -64,14 +68,6 @@ def make_root(
             _cover(Path(names_of_keys))
     syscalls.let_go_of(str(_OLD))
     _OLD.rmdir()
-
-
-def _shown(reads: Sequence[str] | None, own: Sequence[str]) -> Iterator[Path]:
-    """Yield what is shown, each folder before its contents."""
-    if reads is None:
-        yield from (path for path in Path("/").iterdir() if path.name not in _MADE_HERE)
-    else:
-        yield from sorted(path for path in map(Path, {*_SYSTEM, *reads, *own}) if path.exists())
 
 
 def _begin_root() -> None:
@@ -90,37 +86,31 @@ def _show_all(shown: dict[Path, Path], own: set[Path], *, writable: bool) -> Non
     done: list[Path] = []
     for path, source in shown.items():
         above = [folder for folder in done if path.is_relative_to(folder)]
-        if above and not _is_dotted(path, above[-1], own):
-            continue
+        if above:
+            name = path.relative_to(above[-1]).parts[0]
+            if above[-1] not in own or not name.startswith("."):
+                continue  # it is shown with the folder above
         done.append(path)
         if path.parent == Path("/") and _on_host(path).is_symlink():
             path.symlink_to(_on_host(path).readlink())  # such as /bin, which leads to /usr/bin
             continue
-        if (
-            path in own and _on_host(source).is_dir()
-        ):  # a copy: sockets and pipes in it lead nowhere
+        if path in own and _on_host(source).is_dir():
+            # A copy: sockets and pipes in it lead nowhere.
             _copy(source, path, Path(f"/.own/{len(done)}"))
         else:
             _show(_on_host(source), path)
         if not writable:
             syscalls.make_read_only(str(path))
         if path in own:
-            for entry in _dotted(path):
-                _cover(entry)
+            with os.scandir(path) as entries:
+                dotted = [entry for entry in entries if entry.name.startswith(".")]
+            for entry in dotted:
+                if not entry.is_symlink():
+                    _cover(Path(entry.path))
 
 
 def _on_host(path: Path) -> Path:
     return _OLD / path.relative_to("/")
-
-
-def _is_dotted(path: Path, above: Path, own: Iterable[Path]) -> bool:
-    return above in own and path.relative_to(above).parts[0].startswith(".")
-
-
-def _dotted(folder: Path) -> list[Path]:
-    with os.scandir(folder) as entries:
-        named = [entry for entry in entries if entry.name.startswith(".")]
-        return [Path(entry.path) for entry in named if not entry.is_symlink()]
 
 
 def _show(source: Path, path: Path) -> None:

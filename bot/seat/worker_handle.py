@@ -41,7 +41,6 @@ for name in {PACKAGES}:
     spec.loader.exec_module(module)
 runpy.run_module(program, run_name="__main__", alter_sys=True)
 """
-_KILLED = 128 + signal.SIGKILL
 
 
 def worker_command(*arguments: str, module: str = "bot.seat.worker_main") -> list[str]:
@@ -150,21 +149,35 @@ class SeatProcess(ChildProcess):
                 self._printed("\n".join((*printed, "")))
 
 
+QUIET_S, START_S = 3.0, 60.0
+"""How long a bot may take to be loaded and made until we say where it is, and until it fails."""
+
+
 async def try_out(
-    spec: SeatSpec, equipment: Equipment, hidden: Sequence[Path] = ()
+    spec: SeatSpec,
+    equipment: Equipment,
+    hidden: Sequence[Path] = (),
+    notice: Callable[[str], None] | None = None,
 ) -> tuple[str, list[str]]:
     """Load a bot and make a player in a separate process, which does not see what is ``hidden``.
 
-    Return what is wrong with it, or an empty string, and the modules whose kernels it imports.
+    ``notice`` is told where it is if that takes long. Return what is wrong with it, or an empty
+    string, and the modules whose kernels it imports.
     """
-    command = worker_command(*_arguments(spec, equipment), "--try-out")
+    limits = "--try-out", str(QUIET_S), str(START_S)
+    command = worker_command(*_arguments(spec, equipment), *limits)
     confinement = await _confinement(spec, equipment, hidden)
-    spawned = await spawn(command, environment=_environment(), confinement=confinement)
-    process = ChildProcess(spawned, spec.name)
+    # Without pipes, so that it can neither wait for input nor for a reader of what it prints.
+    spawned = await spawn(command, environment=_environment(), confinement=confinement, pipes=False)
+    process = SeatProcess(spawned, spec.name, notice)
     try:
-        if await process.wait():
-            return process.stderr_tail.strip(), []
-        last = process.stderr_tail.strip().rpartition("\n")[2]
+        status = await process.wait()
+        said = re.sub(rf"^{NOTICE}.*\n?", "", process.stderr_tail, flags=re.M).strip()
+        if status:
+            names = {number.value: number.name for number in signal.Signals}
+            how = names.get(-status, f"status {status if status > 0 else 128 - status}")
+            return said or f"its process ended without a word ({how})", []
+        last = said.rpartition("\n")[2]
     finally:
         await process.kill()
     return "", _MODULES.findall(last) if last.startswith(USES) else []
@@ -230,59 +243,34 @@ class ForkServer(SeatProcess):
         """Fork a worker under a guard; OSError if that fails."""
         told = {"arguments": arguments, "environment": environment}
         request = json.dumps({**told, "confinement": confinement._asdict()}).encode()
-        with contextlib.ExitStack() as theirs:
-            ends = _Ends(theirs, pipes=pipes)
-            try:
-                socket.send_fds(self._control, [request], [ends.theirs[name] for name in FORKED])
-            except BaseException:
-                ends.close()
-                raise
-        return await ends.spawned()
+        process, ours = Forked(), dict[str, int]()
+        try:
+            with contextlib.ExitStack() as closing:
+                theirs = []
+                for name in FORKED:
+                    if name in ("stdin", "stdout") and not pipes:
+                        end = os.open(os.devnull, os.O_RDWR)
+                    elif name in ("lifeline", "stdin"):
+                        end, ours[name] = os.pipe()
+                    else:
+                        ours[name], end = os.pipe()
+                    closing.callback(os.close, end)
+                    theirs.append(end)
+                socket.send_fds(self._control, [request], theirs)
+            await process.meet(ours)
+            if not process.pid:
+                raise OSError("the warm parent of the players' processes ended")
+        except BaseException:  # if cancelled, too: a forked process ends with its lifeline
+            for end in ours.values():
+                os.close(end)
+            process.close()
+            raise
+        return Spawned(process, ours.pop("lifeline"))
 
     async def kill(self) -> None:
         """Kill it and all workers that it forked."""
         self._control.close()
         await super().kill()
-
-
-class _Ends:
-    """The ends of the pipes to a forked worker and its guard, ours and theirs."""
-
-    def __init__(self, closing: contextlib.ExitStack, *, pipes: bool) -> None:
-        self.ours: dict[str, int] = {}
-        self.theirs: dict[str, int] = {}
-        try:
-            for name in FORKED:
-                if name in ("stdin", "stdout") and not pipes:
-                    self.theirs[name] = os.open(os.devnull, os.O_RDWR)
-                else:
-                    reading, writing = os.pipe()
-                    is_read_there = name in ("lifeline", "stdin")
-                    self.theirs[name], self.ours[name] = (
-                        (reading, writing) if is_read_there else (writing, reading)
-                    )
-                closing.callback(os.close, self.theirs[name])
-        except BaseException:  # no descriptor is free
-            self.close()
-            raise
-
-    async def spawned(self) -> Spawned:
-        """Wait until the guard sends its process id; OSError if it ends instead."""
-        process = Forked()
-        try:
-            await process.meet(self.ours)
-            if not process.pid:
-                raise OSError("the warm parent of the players' processes ended")
-        except BaseException:  # if cancelled, too: a forked process ends with its lifeline
-            self.close()
-            process.close()
-            raise
-        return Spawned(process, self.ours.pop("lifeline"))
-
-    def close(self) -> None:
-        """Close our ends that were not taken over."""
-        while self.ours:
-            os.close(self.ours.popitem()[1])
 
 
 class Forked:
@@ -298,7 +286,10 @@ class Forked:
         self._ended: asyncio.Task[int] | None = None
 
     async def meet(self, ends: dict[str, int]) -> None:
-        """Take over our ends of its pipes, except the lifeline; ``pid`` stays 0 if it is gone."""
+        """Take our ends of its pipes out of ``ends``, except the lifeline.
+
+        Its guard has sent ``pid`` by then; 0: it has ended instead.
+        """
         status = await self._reader(ends.pop("status"))
         self.pid = int(await status.readline() or 0)
         self.stderr = await self._reader(ends.pop("stderr"))
@@ -321,7 +312,7 @@ class Forked:
             transport.close()
 
     async def _end(self, status: asyncio.StreamReader) -> int:
-        self.returncode = int(await status.readline() or _KILLED)
+        self.returncode = int(await status.readline() or 128 + signal.SIGKILL)
         return self.returncode
 
     async def _reader(self, descriptor: int) -> asyncio.StreamReader:

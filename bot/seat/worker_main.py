@@ -5,7 +5,7 @@ these are put aside first, so that what a player prints goes to standard error a
 Or it dials a server (``--connect``). Either way it ends when the conversation does, whatever its
 search threads are doing: no process stays behind.
 
-With ``--try-out`` it makes a player, and ends.
+With ``--try-out`` it makes a player, and ends, also if that takes too long.
 
 Exit status: 0 when the conversation ended as it should, 1 when the player's own code failed (the
 traceback is on standard error), 2 when the seat or the command makes no sense, 3 when the server
@@ -22,6 +22,8 @@ import json
 import os
 import signal
 import sys
+import threading
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -54,14 +56,10 @@ _NEEDED = (
 """Modules that every worker imports, so that the warm parent imports them first."""
 
 
-class _Unusable(Exception):
-    """The command can't be carried out; the message gives the reason."""
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a seat; never returns: the process ends even if a search thread is busy."""
     options = _parser().parse_args(arguments)
-    hosted = _is_hosted(options)
+    hosted = not options.try_out  # it plays for the process that started it, and ends with that
     if hosted:
         syscalls.die_with_parent()  # a closed pipe ends it, too
     pipe = None
@@ -97,14 +95,11 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, help="seed of the player's random choices")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--pipe", action="store_true", help="speak through stdin and stdout")
-    where.add_argument("--try-out", action="store_true", help="load the bot, and end")
+    where.add_argument(
+        "--try-out", nargs=2, type=float, help="load the bot, and end; seconds until we tell, end"
+    )
     where.add_argument("--connect", metavar="URL", help="dial a server: ws://… or wss://…")
     return parser
-
-
-def _is_hosted(options: argparse.Namespace) -> bool:
-    """Return whether it plays for the process that started it, and ends when that does."""
-    return options.pipe or options.connect is not None
 
 
 def _leave(status: int, *, with_group: bool) -> None:
@@ -123,17 +118,17 @@ def _run(options: argparse.Namespace, pipe: tuple[int, int] | None) -> int:
     from bot.registry import SeatError
     from bot.seat_text import parse_seat
 
-    log_to_stderr("warning" if _is_hosted(options) else "info")
+    log_to_stderr("info" if options.try_out else "warning")
     try:
         spec = parse_seat(options.bot)
         if options.try_out:
+            waited_for = (spec.name, threading.get_ident(), *options.try_out)
+            threading.Thread(target=_wait_for, args=waited_for, daemon=True).start()
             return _try_out(spec)
-        equipment = _equipment(options)
-        dial = _pipe_dialler(*pipe) if pipe else _web_dialler(options)
         # Never closed, since that would wait for threads, which may never end.
         runner = asyncio.Runner(loop_factory=loop_factory())
-        return runner.run(_live(options, spec, equipment, dial))
-    except (SeatError, _Unusable) as error:
+        return runner.run(_live(options, spec, _equipment(options), pipe))
+    except SeatError as error:
         print(error, file=sys.stderr)
         return 2
 
@@ -159,23 +154,46 @@ def _try_out(spec: SeatSpec) -> int:
     return 2
 
 
+def _wait_for(name: str, thread: int, quiet_s: float, limit_s: float) -> None:
+    """Say where in its code a bot is that does not start, and at the limit end this process."""
+    from .author_errors import stands_at
+
+    time.sleep(quiet_s)
+    if where := stands_at(thread):
+        print(f"{NOTICE}{name} has not started yet: it is at {where}", file=sys.stderr)
+    time.sleep(limit_s - quiet_s)
+    where = stands_at(thread) or "no line of its own code"
+    print(f"{name} did not start within {limit_s:g} s: it is at {where}", file=sys.stderr)
+    _leave(2, with_group=False)
+
+
 async def _live(
     options: argparse.Namespace,
     spec: SeatSpec,
     equipment: Equipment,
-    dial: Callable[[], Awaitable[Channel]],
+    pipe: tuple[int, int] | None,
 ) -> int:
-    from protocol.channel import ChannelClosed
+    from protocol.channel import ChannelClosed, PipeChannel
 
     from .connection import TurnedAway
 
+    token = os.environ.pop(TOKEN, None)  # hidden from the player's code
+
+    async def dial() -> Channel:
+        if pipe is not None:
+            reader, _ = await read_pipe(pipe[0])
+            return PipeChannel(reader, await write_pipe(pipe[1]), "host")
+        from protocol.websocket import dial as dial_websocket
+
+        return await dial_websocket(options.connect, token=token)
+
     async def talk(runner: BotRunner) -> str:
-        return await (runner.converse(await dial()) if options.pipe else runner.run(dial))
+        return await (runner.converse(await dial()) if pipe else runner.run(dial))
 
     try:
         await live(spec, equipment, talk, name=options.name, seed=options.seed)
     except (ChannelClosed, TurnedAway) as ended:
-        if isinstance(ended, TurnedAway) or not options.pipe:
+        if isinstance(ended, TurnedAway) or not pipe:
             print(ended, file=sys.stderr)
             return 3
     return 0
@@ -193,11 +211,12 @@ def warm_up(arguments: Sequence[str]) -> None:
 
 def _equipment(options: argparse.Namespace) -> Equipment:
     from bot.equipment import Equipment
+    from bot.registry import SeatError
 
     try:
         return Equipment(**json.loads(options.equipment))
     except ValueError as error:
-        raise _Unusable(str(error)) from None
+        raise SeatError(str(error)) from None
 
 
 async def live(
@@ -209,8 +228,11 @@ async def live(
     seed: int | None = None,
     seek: Seek | None = None,
     hear: Callable[[Message], None] = lambda _message: None,
+    secret: str = "",
 ) -> None:
     """Load a bot while ``talk`` runs; return when the conversation has ended.
+
+    ``hear`` and ``secret`` are those of ``BotRunner``.
 
     Raises:
         SeatError: the bot can't be loaded.
@@ -236,7 +258,7 @@ async def live(
         loaded=loaded,
         seek=seek,
     )
-    runner = BotRunner(bot, hear)
+    runner = BotRunner(bot, hear, secret=secret)
     talking = asyncio.ensure_future(talk(runner))
     try:
         await asyncio.wait({talking, loaded}, return_when=asyncio.FIRST_COMPLETED)
@@ -269,27 +291,6 @@ def _load_ours(equipment: Equipment) -> None:
     jit.load()
     preload(equipment)
     gc.freeze()  # a full collection over numba's objects would cost a turn 100 ms
-
-
-def _pipe_dialler(reading: int, writing: int) -> Callable[[], Awaitable[Channel]]:
-    async def dial() -> Channel:
-        from protocol.channel import PipeChannel
-
-        reader, _ = await read_pipe(reading)
-        return PipeChannel(reader, await write_pipe(writing), "host")
-
-    return dial
-
-
-def _web_dialler(options: argparse.Namespace) -> Callable[[], Awaitable[Channel]]:
-    token = os.environ.pop(TOKEN, None)  # hidden from the player's code
-
-    async def dial() -> Channel:
-        from protocol.websocket import dial as dial_websocket
-
-        return await dial_websocket(options.connect, token=token)
-
-    return dial
 
 
 if __name__ == "__main__":

@@ -29,7 +29,7 @@ from protocol.siu.answers import (
     Ignored,
     Provenance,
 )
-from protocol.siu.commands import Bare, Command, Go, SetOption, SetPosition, parse_command
+from protocol.siu.commands import Bare, Go, SetOption, SetPosition, parse_command
 
 from .modes import HONOURED, NOTHING, Task, honoured
 from .settings import Settings, options, with_option
@@ -99,9 +99,40 @@ class Conversation:
 
     def take(self, line: str, now_ms: int) -> list[Effect]:
         """Obey a line of the front end."""
-        command = parse_command(line)
-        if command is not None:
-            self._obey(command, now_ms)
+        match parse_command(line):
+            case None:
+                pass
+            case Bare.SIU:
+                self._say(Id("name", self._name), Id("author", self._author))
+                self._say(Capability((*HONOURED, "stream", "stop")))
+                self._say(*options(self._initial), Done.SIU)
+                self._load()
+            case Bare.ISREADY:
+                if self._good is None or not self._searches:
+                    self._load()
+                    self._owed += 1
+                    self._answer_ready()
+                else:
+                    self._say(Done.READY)
+            case SetOption(name, value):
+                try:
+                    self._settings = with_option(self._settings, name, value)
+                except ValueError as error:
+                    self._fault("unknown-command", f"setoption: {error}")
+            case SetPosition() as command:
+                self._place(command)
+            case Bare.NEWGAME:
+                self._games += 1
+                self._situation = None
+            case Go() as go:
+                self._go(go, now_ms)
+            case Bare.STOP:
+                for search in self._searches:
+                    self._end(search, now_ms)
+            case Bare.QUIT:
+                self._effects.append(Bare.QUIT)
+            case unknown:
+                self._fault("unknown-command", f"{unknown.line()[:_SHOWN]}; it is ignored")
         return self._done()
 
     def loaded(self, settings: Settings, fault: str = "") -> list[Effect]:
@@ -114,9 +145,7 @@ class Conversation:
         else:
             self._good = settings
         self._loads -= 1
-        if not self._loads:
-            self._say(*[Done.READY] * self._owed)
-            self._owed = 0
+        self._answer_ready()
         return self._done()
 
     def told(self, number: int, answers: Sequence[Answer], best: str | None) -> list[Effect]:
@@ -156,54 +185,16 @@ class Conversation:
 
     # --- commands ---------------------------------------------------------------------------------
 
-    def _obey(self, command: Command, now_ms: int) -> None:
-        match command:
-            case Bare.SIU:
-                self._introduce()
-            case Bare.ISREADY:
-                self._say_ready()
-            case SetOption(name, value):
-                self._set(name, value)
-            case SetPosition():
-                self._place(command)
-            case Bare.NEWGAME:
-                self._games += 1
-                self._situation = None
-            case Go():
-                self._go(command, now_ms)
-            case Bare.STOP:
-                for search in self._searches:
-                    self._end(search, now_ms)
-            case Bare.QUIT:
-                self._effects.append(Bare.QUIT)
-            case _:
-                self._fault("unknown-command", f"{command.line()[:_SHOWN]}; it is ignored")
-
-    def _introduce(self) -> None:
-        self._say(Id("name", self._name), Id("author", self._author))
-        self._say(Capability((*HONOURED, "stream", "stop")))
-        self._say(*options(self._initial), Done.SIU)
-        self._load()
-
-    def _say_ready(self) -> None:
-        if self._good is None or not self._searches:
-            self._load()
-            if self._loads:
-                self._owed += 1
-                return
-        self._say(Done.READY)
+    def _answer_ready(self) -> None:
+        if not self._loads:
+            self._say(*[Done.READY] * self._owed)
+            self._owed = 0
 
     def _load(self) -> None:
         if self._wanted is None or self._settings.needs_loading(self._wanted):
             self._wanted = self._settings
             self._loads += 1
             self._effects.append(self._settings)
-
-    def _set(self, name: str, value: str | None) -> None:
-        try:
-            self._settings = with_option(self._settings, name, value)
-        except ValueError as error:
-            self._fault("unknown-command", f"setoption: {error}")
 
     def _place(self, command: SetPosition) -> None:
         from .position import BadMove, read_position  # imports numpy

@@ -50,48 +50,16 @@ _News: TypeAlias = Callable[[], Sequence[Effect]]
 def run(settings: Settings, name: str, author: str, reading: int, writing: int) -> None:
     """Talk to a front end over two file descriptors, until either side ends."""
     sys.setswitchinterval(SWITCH_S)
-    _Shell(Conversation(settings, name, author), name, _Writer(writing)).run(reading)
-
-
-class _Writer:
-    """A thread that writes lines."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
-        self._thread = threading.Thread(target=self._run, name="siu writer", daemon=True)
-        self.broken: Callable[[], None] = lambda: None
-        self._thread.start()
-
-    @property
-    def unread(self) -> int:
-        return self._lines.qsize()
-
-    def write(self, line: str) -> None:
-        self._lines.put(line)
-
-    def close(self) -> None:
-        self._lines.put(None)
-        self._thread.join(LAST_WORDS_S)
-
-    def _run(self) -> None:
-        while (line := self._lines.get()) is not None:
-            data = " ".join(line.splitlines()).encode(errors="replace") + b"\n"
-            try:
-                while data:
-                    data = data[os.write(self._descriptor, data) :]
-            except OSError:  # the front end is gone
-                self.broken()
-                return
+    _Shell(Conversation(settings, name, author), name).run(reading, writing)
 
 
 class _Shell:
     """Passes news to the conversation, and carries out its effects."""
 
-    def __init__(self, conversation: Conversation, name: str, writer: _Writer) -> None:
+    def __init__(self, conversation: Conversation, name: str) -> None:
         self._conversation = conversation
-        self._writer = writer
         self._name = name
+        self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
         self._work: queue.SimpleQueue[Callable[[Searcher], None]] = queue.SimpleQueue()
         self._firsts: queue.SimpleQueue[Task] = queue.SimpleQueue()
@@ -99,15 +67,16 @@ class _Shell:
         self._imports = threading.Lock()
         """Held while importing: concurrent imports in two threads may deadlock, a bug in Python."""
         self._is_over = False
-        writer.broken = partial(self._news.put, _leave)
 
-    def run(self, reading: int) -> None:
+    def run(self, reading: int, writing: int) -> None:
+        writer = _start("siu writer", self._write, writing)
         _start("siu reader", self._read, reading)
         _start("siu searcher", self._search)
         while not self._is_over:
             for effect in self._next():
                 self._do(effect)
-        self._writer.close()
+        self._lines.put(None)
+        writer.join(LAST_WORDS_S)
 
     def _next(self) -> Sequence[Effect]:
         """Wait for news, or for the conversation's next tick."""
@@ -139,7 +108,7 @@ class _Shell:
             case Bare.QUIT:
                 self._is_over = True
             case _:
-                self._writer.write(effect.line())
+                self._lines.put(effect.line())
 
     def _take(self, text: str, at_ms: int) -> Sequence[Effect]:
         if text.split(maxsplit=1)[:1] in (["position"], ["setoption"]):
@@ -162,6 +131,16 @@ class _Shell:
                 self._news.put(partial(self._take, text, at_ms))
         self._news.put(_leave)
 
+    def _write(self, descriptor: int) -> None:
+        while (line := self._lines.get()) is not None:
+            data = " ".join(line.splitlines()).encode(errors="replace") + b"\n"
+            try:
+                while data:
+                    data = data[os.write(descriptor, data) :]
+            except OSError:  # the front end is gone
+                self._news.put(_leave)
+                return
+
     def _search(self) -> None:
         work = self._work.get()  # heavy imports wait for the first task
         searcher = self._bring_in()(self._name.replace(" ", "/"), self._progress)
@@ -174,9 +153,8 @@ class _Shell:
         while True:
             task = self._firsts.get()
             with contextlib.suppress(Exception):  # the search itself reports the reason
-                self._news.put(
-                    partial(self._conversation.at_once, task.number, *searcher.at_once(task))
-                )
+                whence, best = searcher.at_once(task)
+                self._news.put(partial(self._conversation.at_once, task.number, whence, best))
 
     def _progress(self, sentence: str) -> None:
         self._news.put(lambda: (InfoText(f"string {sentence}"),))
@@ -202,13 +180,15 @@ class _Shell:
         self._news.put(partial(self._conversation.ended, task.number, best))
 
     def _told(self, number: int, answers: Sequence[Answer], best: str | None) -> None:
-        if self._writer.unread > UNREAD:
+        if self._lines.qsize() > UNREAD:
             answers = [answer for answer in answers if not isinstance(answer, InfoSim | InfoInfer)]
         self._news.put(partial(self._conversation.told, number, answers, best))
 
 
-def _start(name: str, target: Callable[..., None], *arguments: object) -> None:
-    threading.Thread(target=target, args=arguments, name=name, daemon=True).start()
+def _start(name: str, target: Callable[..., None], *arguments: object) -> threading.Thread:
+    thread = threading.Thread(target=target, args=arguments, name=name, daemon=True)
+    thread.start()
+    return thread
 
 
 def _leave() -> Sequence[Effect]:

@@ -270,7 +270,9 @@ class _Game:
         self.certain.append(self.racks)
         self.turns.append(Turn(seat, move, made.phony, score * (not made.phony), before, held))
         if not made.phony:
-            self._give_away(seat, move, used)
+            left = Counter(self.racks[seat]) - Counter(used)
+            stays = () if isinstance(move, int) else tuple(sorted(left.elements()))
+            self.racks = with_seat(self.racks, seat, stays)
         gained = self.turns[-1].score + made.challenge_points
         self.position = Position(
             board,
@@ -288,12 +290,5 @@ class _Game:
         held = tuple(sorted((Counter(had) | Counter(tiles)).elements()))
         if len(held) > self.rules.rack_size:
             text = self.rules.distribution.alphabet.text
-            raise NotationError(
-                f"{text(tiles)} can't be on the rack, which is known to have {text(had)}"
-            )
+            raise NotationError(f"{text(tiles)} can't be on the rack, known to have {text(had)}")
         self.racks = with_seat(self.racks, seat, held)
-
-    def _give_away(self, seat: int, move: Move | int, used: Rack) -> None:
-        left = Counter(self.racks[seat]) - Counter(used)
-        stays = () if isinstance(move, int) else tuple(sorted(left.elements()))
-        self.racks = with_seat(self.racks, seat, stays)

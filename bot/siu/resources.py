@@ -26,7 +26,6 @@ from .settings import Settings
 class Kit:
     """The loaded data of a search."""
 
-    rules: Rules
     resources: Resources
     provenance: Provenance
 
@@ -64,7 +63,7 @@ def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[
         _identified(table_name(winprob, tiles).partition(" ")[0]),
         _word(lexicon.name),
     )
-    return Kit(rules, Resources(lexicon, *tables), provenance)
+    return Kit(Resources(lexicon, *tables), provenance)
 
 
 def _identified(name: str) -> str:

@@ -196,7 +196,7 @@ class Searcher:
         return NOTHING if best is None else report.text(best)
 
     def _gen(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
-        write = kit.rules.distribution.alphabet.text
+        write = task.situation.rules.distribution.alphabet.text
         rows = chosen(kit.view(task), task.settings.lines, task.only, task.also)
         lines = (
             InfoGen(report.text(row.move), row.score, row.equity / POINT, write(row.leave))
@@ -247,7 +247,7 @@ class Searcher:
 
     def _infer(self, task: Task, kit: Kit, budget: Budget, report: Report) -> None:
         inference = inference_about(task, kit.view(task))
-        write = kit.rules.distribution.alphabet.text
+        write = task.situation.rules.distribution.alphabet.text
 
         def tell() -> Posterior:
             posterior = inference.posterior()
@@ -340,9 +340,8 @@ def _some_situation(settings: Settings) -> Situation:
     tiles, alphabet = rules.distribution.all_tiles(), rules.distribution.alphabet
     board = Board.empty(rules.layout)
     start = write_cgp(Position(board, ((), ()), (0, 0)), rules)
-    first = format_cgp_move(
-        Place(*rules.layout.start, Direction.ACROSS, tiles[-2:]), board, alphabet
-    )
+    place = Place(*rules.layout.start, Direction.ACROSS, tiles[-2:])
+    first = format_cgp_move(place, board, alphabet)
     every = (len(tiles) - 2) // rules.rack_size
     rack = tiles[: every * rules.rack_size : every]
     return read_position(SetPosition(start, (first, f"rack.{alphabet.text(rack)}")), settings)

@@ -116,10 +116,8 @@ class Settings:
         if there:
             return str(min(there, key=lambda path: wanted.index(path.name.casefold())))
         in_use = [name_of(now)] if now and now not in embedded else []
-        others = (
-            path.stem for path in _files(self.data, lambda path: path.suffix.lower() in suffixes)
-        )
-        known = list(dict.fromkeys((*embedded, *in_use, *others)))
+        others = _files(self.data, lambda path: path.suffix.lower() in suffixes)
+        known = list(dict.fromkeys((*embedded, *in_use, *(path.stem for path in others))))
         listed = ", ".join(known[:_NAMED]) + (", …" if len(known) > _NAMED else "")
         raise ValueError(f"no {what} is called {text[:60]!r}; there are: {listed}")
 

@@ -11,7 +11,7 @@ from bot.player import Budget, View
 from bot.search.analysis.solving import Solvers, pre_endgame
 from bot.search.anytime import NODES, Anytime
 from bot.search.static_choice import generator_for
-from engine.endgame.solver import EndgameSolver, Solution, least_memory
+from engine.endgame.solver import EndgameSolver, least_memory
 from engine.inference.leave_prior import LeavePrior
 from engine.kernels.endgame_stack import MOST_LISTED
 from engine.preendgame.solver import Outcome, likely_candidates
@@ -66,7 +66,12 @@ def solve_endgame(
     solution = solver.solution
     best, _ = solution.to_play(view.spread)
     counted = report.counted(solution.nodes, solution.depth)
-    report.tell(counted, InfoText(f"string {_certainty(solution)}"), best=best)
+    proven = "proven"
+    if not solution.proven or solution.floor != solution.ceiling:  # after ``firstwin`` one bound
+        bounds = (("at least", solution.floor), ("at most", solution.ceiling))
+        known = [f"{name} {bound:+d}" for name, bound in bounds if bound is not None]
+        proven = ", ".join(("outcome proven" if solution.proven else "not proven", *known))
+    report.tell(counted, InfoText(f"string {proven}"), best=best)
     # The line last: finding it takes a while, and time may be over.
     line, best = _endgame_line(solver, view, report)
     report.tell(line, best=best)
@@ -136,15 +141,6 @@ def _endgame_line(solver: EndgameSolver, view: View, report: Report) -> tuple[In
     move, gain = solution.to_play(view.spread)
     line = report.line(solver.line((move, gain)))
     return InfoEndgame(solution.depth, gain, line), move
-
-
-def _certainty(solution: Solution) -> str:
-    """Describe what is proven of the value; after ``firstwin`` only a bound is known."""
-    if solution.proven and solution.floor == solution.ceiling:
-        return "proven"
-    bounds = (("at least", solution.floor), ("at most", solution.ceiling))
-    known = [f"{name} {bound:+d}" for name, bound in bounds if bound is not None]
-    return ", ".join(("outcome proven" if solution.proven else "not proven", *known))
 
 
 def _peg_lines(task: Task, outcomes: Sequence[Outcome], report: Report) -> tuple[Answer, ...]:

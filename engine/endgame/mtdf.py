@@ -45,17 +45,13 @@ class Mtdf:
             if solved:
                 self.ceiling = min(self.ceiling, value)
         self.value = min(max(value, self.floor), self.ceiling)
-        while self._is_settled and not self.is_over:
+        while not self.is_over and (self.is_proven or self._tells(self._low, self._high)):
             self.depth = self.ahead
             self.is_over = self.is_proven or self.depth >= MAX_PLIES
             if not self.is_over:  # look further, from the proven bounds
                 self.ahead += 1
                 self._low, self._high = self.floor, self.ceiling
         self.alpha = self._next()
-
-    @property
-    def _is_settled(self) -> bool:
-        return self.is_proven or self._tells(self._low, self._high)
 
     def _tells(self, floor: int, ceiling: int) -> bool:
         draws = self._drawing_gain

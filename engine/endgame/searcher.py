@@ -105,7 +105,12 @@ class Searcher:
             search[f"{name}_count"] = len(moves)
         search["is_restricted"] = bool(only or without)
         search["age"] = age
-        self._forget_what_was_cut()
+        line_cache = search["line_cache"]
+        if self.is_cut:  # forget what is known only in part
+            self._index.fill(0)
+            line_cache["used"] = line_cache["known"] = 0
+            line_cache["forgotten"] += 1
+        line_cache["overflowed"] = False
         racks = np.zeros((2, MAX_PLACED), np.uint8)
         for seat, rack in enumerate(position.racks):
             racks[seat, : len(rack)] = rack
@@ -113,14 +118,6 @@ class Searcher:
         self._board = position.board
         self._begun = racks, sizes, position.on_turn, turns
         self.abandon()
-
-    def _forget_what_was_cut(self) -> None:
-        line_cache = self._search["line_cache"]
-        if self.is_cut:
-            self._index.fill(0)
-            line_cache["used"] = line_cache["known"] = 0
-            line_cache["forgotten"] += 1
-        line_cache["overflowed"] = False
 
     def search(self, alpha: int, depth: int, nodes: int) -> int:
         """Resume the open question, or begin this one; return the number of nodes searched."""

@@ -231,16 +231,12 @@ class EndgameSolver:
             for helper in helpers:
                 helper.abandon()
             if first.value > alpha:
-                self._take(first)
+                move = first.best()
+                if move != PASS or not first.is_cut:  # else better moves may have been cut
+                    self._move = move
+                    self._sure = move if first.solved else self._sure
             mtdf.answered(first.value, first.solved)
         return done
-
-    def _take(self, first: Searcher) -> None:
-        move = first.best()
-        if move == PASS and first.is_cut:  # other moves may have been cut for want of room
-            return
-        self._move = move
-        self._sure = move if first.solved else self._sure
 
     @property
     def is_over(self) -> bool:
@@ -290,7 +286,9 @@ class EndgameSolver:
         while True:
             if line[-1] == PASS and turns == 1:
                 break
-            position, score = _after(position, line[-1], self._rules)
+            score = points_of(position.board, line[-1], self._rules)
+            leave = leave_of(position.racks[position.on_turn], line[-1])
+            position = position.after(line[-1], score, leave, self._rules)
             if not position.racks[1 - position.on_turn] or self._move is None:
                 break
             value, depth = score - value, depth - 1
@@ -322,9 +320,3 @@ class EndgameSolver:
 
 def _is_packable(move: Move) -> bool:
     return len(used_tiles(move)) <= MAX_PLACED
-
-
-def _after(position: Position, move: Move, rules: Rules) -> tuple[Position, int]:
-    score = points_of(position.board, move, rules)
-    leave = leave_of(position.racks[position.on_turn], move)
-    return position.after(move, score, leave, rules), score

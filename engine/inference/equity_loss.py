@@ -117,18 +117,14 @@ class EquityLosses:
                 self._reach,
                 losses[begin:],
             )
-            if begin < len(racks):
-                self._make_room()
+            if begin < len(racks):  # the table is full: grow it; at its largest size empty it
+                table, places = self._table, len(self._table.codes)
+                if places >= _MOST_PLACES:
+                    self._table = SubrackTable.empty(places)
+                else:
+                    self._table = SubrackTable.empty(4 * places)
+                    copy_table(table, self._table)
         return losses
-
-    def _make_room(self) -> None:
-        """Grow the table; at its largest size empty it instead."""
-        places = len(self._table.codes)
-        if places >= _MOST_PLACES:
-            self._table = SubrackTable.empty(places)
-            return
-        table, self._table = self._table, SubrackTable.empty(4 * places)
-        copy_table(table, self._table)
 
 
 def best_kept(leaves: LeaveTable, racks: U8, size: int) -> U8:

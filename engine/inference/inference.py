@@ -24,7 +24,7 @@ from lexicons.arrays import F64, U8, Bools, dot
 
 from .equity_loss import EquityLosses, Judges, Play, best_kept
 from .leave_prior import Draws, LeavePrior, all_multisets, count_multisets, joined, priors_of
-from .likelihood import Judge, Style
+from .likelihood import Style
 
 MOST_LISTED = 200_000
 """Most leaves to list; beyond it racks are drawn. English has at most 27,405 leaves of four tiles,
@@ -130,7 +130,9 @@ class Inference:
         self._counts, self._before = tuple(counts), before
         self._judges, self._note = judges, ""
         self._chance = np.random.default_rng(seed & (1 << 64) - 1)
-        reach = dict.fromkeys(_asked(style), 0)
+        odds = {model.judge: style.odds_of(model.judge) for model in style.models}
+        order = sorted(odds, key=odds.__getitem__, reverse=True)
+        reach = {name: 0 for name in order if name == order[0] or odds[name] > _UNLIKELY}
         for model in style.models:
             if model.judge in reach:
                 reach[model.judge] = max(reach[model.judge], model.reach)
@@ -254,7 +256,9 @@ class Inference:
         total = float(weights.sum())
         if total:
             weights = weights / total
-        effective = _effective(weights, chance)
+        # Kish's effective sample size (1965); chances of 1 add no error.
+        error = float((weights**2 * (1 - chance)).sum())
+        effective = min(1 / error, len(weights)) if error else float(len(weights))
         if not self._is_listed:
             leaves, prior, weights, once = _each_once(leaves, prior, weights)
             chance = np.ones(len(leaves))
@@ -275,18 +279,6 @@ class Inference:
             is_drawn=not self._is_listed,
             note=note or ("" if self.play.kept else "all tiles were played; nothing is kept"),
         )
-
-
-def _effective(weights: F64, chances: F64) -> float:
-    """Return Kish's effective sample size (1965); ``chances`` of 1 add no error."""
-    error = float((weights**2 * (1 - chances)).sum())
-    return min(1 / error, len(weights)) if error else float(len(weights))
-
-
-def _asked(style: Style) -> list[Judge]:
-    odds = {judge: style.odds_of(judge) for judge in (model.judge for model in style.models)}
-    order = sorted(odds, key=odds.__getitem__, reverse=True)
-    return [name for name in order if name == order[0] or odds[name] > _UNLIKELY]
 
 
 def _without(racks: U8, tiles: Rack) -> U8:

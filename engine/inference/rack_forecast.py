@@ -48,17 +48,13 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
         return (1 - kept.doubt) * known + kept.doubt * random
     ways = comb(pool, drawn)
     chances = np.empty(len(counts))
-    held = _held(kept, len(counts))
-    for tile, count in enumerate(counts):
-        chances[tile] = 1 - (1 - held[tile]) * (comb(max(pool - count, 0), drawn) / ways)
-    return np.clip(chances, 0.0, 1.0)
-
-
-def _held(kept: LeavePrior, tiles: int) -> F64:
     first = np.ones(kept.tiles.shape, bool)  # of equal tiles in a leave
     first[:, 1:] = kept.tiles[:, 1:] != kept.tiles[:, :-1]
     weights = np.broadcast_to(kept.weights[:, np.newaxis], kept.tiles.shape)
-    return np.bincount(kept.tiles[first], weights[first], tiles).astype(np.float64)
+    held = np.bincount(kept.tiles[first], weights[first], len(counts))
+    for tile, count in enumerate(counts):
+        chances[tile] = 1 - (1 - held[tile]) * (comb(max(pool - count, 0), drawn) / ways)
+    return np.clip(chances, 0.0, 1.0)
 
 
 def bingo_chance(
@@ -111,7 +107,10 @@ class BingoForecast:
         """
         racks = self._racks[self._looked_at : self._looked_at + amount]
         for rack in racks:
-            self._bingos += _is_bingo(self._generator, self._position, rack)
+            position = self._position.with_rack(self._position.on_turn, rack)
+            move = self._generator.best(position)[0].move
+            whole = self._generator.rules.rack_size
+            self._bingos += isinstance(move, Place) and len(move.placed) == whole
         self._looked_at += len(racks)
         return len(racks)
 
@@ -126,8 +125,3 @@ class BingoForecast:
         count = max(self._looked_at, 1)
         chance = self._bingos / count
         return Sampled(chance, sqrt(chance * (1 - chance) / count))
-
-
-def _is_bingo(generator: Generator, position: Position, rack: Rack) -> bool:
-    move = generator.best(position.with_rack(position.on_turn, rack))[0].move
-    return isinstance(move, Place) and len(move.placed) == generator.rules.rack_size

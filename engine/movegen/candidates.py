@@ -10,12 +10,14 @@ import numpy as np
 from engine.rules.moves import Direction, Move, Place
 from engine.rules.position import Position, bag_count, unseen
 from engine.rules.rules import leave_of, points_of
-from lexicons.alphabet import as_tiles
+from lexicons.alphabet import BLANK, as_tiles
 from lexicons.layout import BoardLayout
 
 from .evaluation import POINT
 from .generator import Generator, RankedMove, ScoredMove, passing
 from .move_codec import leaves_of, pack
+
+_MANY_BLANKS = 3  # on a rack: more than most games have
 
 
 def best_candidates(
@@ -24,17 +26,27 @@ def best_candidates(
     """Return the ``count`` moves of the highest static equity, or all if there are fewer.
 
     On an empty board that is its own mirror image, plays across and down are equivalent; only those
-    across are returned. A pass is returned only if there is nothing else. Raises as
-    ``Generator.best``.
+    across are returned. With three blanks or more half of them are the best bingos, if there are so
+    many, as no leave table knows well what such a rack keeps. A pass is returned only if there is
+    nothing else. Raises as ``Generator.best``.
     """
     mirrored = position.board.is_empty and is_symmetric(position.board.layout)
     wanted = (2 if mirrored else 1) * (count + len(without))
-    candidates = [
-        candidate
-        for candidate in generator.best(position, wanted)
-        if candidate.move not in without and not (mirrored and _runs_down(candidate.move))
-    ]
-    return candidates[:count] or [passing(position)]
+
+    def different(moves: Sequence[RankedMove]) -> list[RankedMove]:
+        return [
+            ranked
+            for ranked in moves
+            if ranked.move not in without and not (mirrored and _runs_down(ranked.move))
+        ][:count]
+
+    candidates = different(generator.best(position, wanted))
+    if position.racks[position.on_turn].count(BLANK) >= _MANY_BLANKS:
+        bingos = different(generator.bingos(position, wanted))[: (count + 1) // 2]
+        others = [ranked for ranked in candidates if ranked not in bingos]
+        candidates = bingos + others[: count - len(bingos)]
+        candidates.sort(key=lambda ranked: -ranked.equity)
+    return candidates or [passing(position)]
 
 
 def ranked_moves(
@@ -46,26 +58,20 @@ def ranked_moves(
         ValueError: as ``legal_moves``, or a move that is impossible with this rack and board.
     """
     listed = generator.arrays(position)
-    rack = tuple(sorted(position.racks[position.on_turn]))
+    rack, leaves = tuple(sorted(position.racks[position.on_turn])), generator.leaves
     ranked = []
     for move in moves:
         at = np.flatnonzero(listed.packed == np.uint64(pack(move)))[:1]
         if len(at):
             (leave,) = leaves_of(listed.subracks[at], rack)
             score, equity = int(listed.scores[at[0]]), int(listed.equities[at[0]])
-            ranked.append(RankedMove(move, score, equity, leave))
         else:
-            ranked.append(_phony(generator, position, move))
+            score = points_of(position.board, move, generator.rules)
+            leave = leave_of(rack, move)
+            known = bag_count(position, generator.rules) and len(leave) < leaves.rack_size
+            equity = score * POINT + (round(leaves.value(leave) * POINT) if known else 0)
+        ranked.append(RankedMove(move, score, equity, leave))
     return ranked
-
-
-def _phony(generator: Generator, position: Position, move: Move) -> RankedMove:
-    rules = generator.rules
-    score = points_of(position.board, move, rules)
-    leave = tuple(sorted(leave_of(position.racks[position.on_turn], move)))
-    known = bag_count(position, rules) and len(leave) < generator.leaves.rack_size
-    worth = round(generator.leaves.value(leave) * POINT) if known else 0
-    return RankedMove(move, score, score * POINT + worth, leave)
 
 
 def _runs_down(move: Move) -> bool:

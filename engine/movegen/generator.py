@@ -5,24 +5,23 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from typing import Any, NamedTuple, overload
+from typing import NamedTuple, overload
 
 import numpy as np
-import numpy.typing as npt
 
 from engine.kernels.board import new_board, set_up
 from engine.kernels.gaddag_movegen import list_into
 from engine.kernels.moves import MAX_KEPT, MAX_PLACED
 from engine.kernels.search_state import MoveArrays, Turn, list_moves, new_state, search_moves
-from engine.rules.moves import PASS, Move
+from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
 from engine.rules.rules import Rules, may_exchange
-from lexicons.alphabet import BLANK, TileDistribution
+from lexicons.alphabet import BLANK
 from lexicons.arrays import I32, I64, U64
-from lexicons.leaves import LeaveTable
+from lexicons.leaves import MAX_WORTH, LeaveTable
 from lexicons.store import Lexicon
 
-from .evaluation import PASS_EQUITY, STANDARD, Evaluation
+from .evaluation import PASS_EQUITY, POINT, STANDARD, Evaluation
 from .move_codec import leaves_of, unpack
 
 # Room for nearly every position with 0, 1, 2 blanks; untouched pages cost nothing.
@@ -166,15 +165,28 @@ class Generator:
         if count < 1:
             raise ValueError(f"count is {count}; it must be at least 1")
         if count <= MAX_KEPT:
-            turn = self._turn(position)
-            search_moves(self.state, self.words.words, self.leaves.arrays, turn, count)
-            top = self.state["top"][0]
-            arrays = MoveArrays(top["moves"], top["scores"], top["equities"], top["subracks"])
-            moves = _ranked(_picked(arrays, slice(int(top["count"]))), position)
+            moves = self._search(position, count, self.leaves)
         else:
             every = self.everything(position, count + 1)
             moves = [candidate for candidate in every if candidate.move != PASS][:count]
         return moves or [passing(position)]
+
+    def bingos(self, position: Position, count: int) -> list[RankedMove]:
+        """Return the best ``count`` moves that place a full rack, 128 at most; raises as ``best``.
+
+        They are found without listing the others, of which there are millions with many blanks.
+        """
+        if len(position.racks[position.on_turn]) < self.rules.rack_size:
+            return []
+        found = self._search(position, min(count, MAX_KEPT), _only_bingos(self.leaves))
+        return [move for move in found if isinstance(move.move, Place) and not move.leave]
+
+    def _search(self, position: Position, count: int, leaves: LeaveTable) -> list[RankedMove]:
+        turn = self._turn(position)
+        search_moves(self.state, self.words.words, leaves.arrays, turn, count)
+        top = self.state["top"][0]
+        arrays = MoveArrays(top["moves"], top["scores"], top["equities"], top["subracks"])
+        return _ranked(_picked(arrays, slice(int(top["count"]))), position)
 
     def arrays(self, position: Position) -> MoveArrays:
         """Return all legal moves as arrays, in no particular order; raises as ``legal_moves``."""
@@ -271,11 +283,13 @@ def check_rack(rack: Rack, tiles: int) -> None:
         raise ValueError(f"the rack {rack} has a tile beyond the {tiles} of the distribution")
 
 
-@lru_cache(maxsize=16)
-def _empty_board(rules: Rules) -> npt.NDArray[Any]:
-    return new_board(rules)
-
-
 @lru_cache(maxsize=4)
-def _no_leaves(distribution: TileDistribution) -> LeaveTable:
-    return LeaveTable.zero(distribution)
+def _only_bingos(leaves: LeaveTable) -> LeaveTable:
+    """Return leaves so bad that all moves that keep a tile come after those that keep none."""
+    values = np.full_like(leaves.values, -MAX_WORTH * POINT)
+    values[0] = leaves.values[0]
+    return LeaveTable(leaves.distribution, values, leaves.rack_size)
+
+
+_empty_board = lru_cache(maxsize=16)(new_board)
+_no_leaves = lru_cache(maxsize=4)(LeaveTable.zero)

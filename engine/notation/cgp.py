@@ -1,7 +1,8 @@
 """CGP: a position in one line, ``board racks scores zeros [operation;]*``.
 
 * board: rows from the top, joined by ``/``; a decimal number is that many empty squares, a letter
-  in upper case a tile, in lower case a blank, ``[CH]`` a tile of several characters;
+  in upper case a tile, in lower case a blank, ``[CH]`` a tile of several characters, which may
+  lack its brackets where the characters can't be tiles of their own and one reading alone fits;
 * racks: ``on turn/next``, ``?`` a blank, nothing where the rack is empty or unknown;
 * scores: two whole numbers in the same order;
 * zeros: the number of scoreless turns in a row so far;
@@ -18,14 +19,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
-from itertools import groupby
+from functools import partial
+from itertools import groupby, product
+from typing import TypeVar
 
 from engine.rules.challenges import CHALLENGE_RULES, ChallengeRule
 from engine.rules.position import Board, Position, Rack, tiles_of
 from engine.rules.rules import Rules
-from lexicons.alphabet import BLANK_FLAG, Alphabet, TileDistribution
+from lexicons.alphabet import BLANK, BLANK_FLAG, Alphabet, TileDistribution
+from lexicons.layout import MAX_SIDE
 from lexicons.text import shown
 
 from .move_text import NotationError, tile_on_board
@@ -36,9 +40,12 @@ KNOWN_OPERATIONS = {
     *("exchanges", "mcnp", "mex", "passes"),  # ours
 }
 _SQUARES = re.compile(r"[0-9]+|\[[^\[\]/]*\]|.", re.DOTALL)
+_LONGEST_READ = 6 * MAX_SIDE  # a row of the longest tiles in brackets
 _SCORE = re.compile(r"[+-]?[0-9]{1,9}")
 _COUNT = re.compile(r"[0-9]{1,9}")
 _COUNTED = {"passes": re.compile(r"[0-9]{1,4}"), "exchanges": re.compile(r"[0-9]{1,4}/[0-9]{1,4}")}
+
+T = TypeVar("T")
 
 
 def read_cgp(text: str, rules: Rules) -> Position:
@@ -168,24 +175,35 @@ def check_tile_counts(board: Board, racks: Iterable[Rack], distribution: TileDis
             raise NotationError(
                 f"board and racks hold {count} of {distribution.alphabet.tile_text(tile)}; "
                 f"the {distribution.name} distribution has {distribution.counts[tile]}"
+                + "; on a board a letter in lower case is a blank"
+                * (tile == BLANK)
             )
 
 
 def read_rack(text: str, where: str, alphabet: Alphabet, limit: int) -> Rack:
     """Read a rack, sorted; ``where`` begins the error message.
 
+    Brackets may be missing as on a board.
+
     Raises:
-        NotationError: text that is no tile, a blank with a letter, or more than ``limit`` tiles.
+        NotationError: text that is no tile or can be read in several ways, a blank with a letter,
+            or more than ``limit`` tiles.
     """
-    try:
-        tiles = alphabet.tiles(text)
-    except ValueError as error:
-        raise NotationError(f"{where}: {error}") from None
-    if any(tile & BLANK_FLAG for tile in tiles):
-        raise NotationError(f"{where}: {shown(text)} has lower case; on a rack a blank is '?'")
-    if len(tiles) > limit:
-        raise NotationError(f"{where}: {shown(text)} is {len(tiles)} tiles; a rack holds {limit}")
-    return tuple(sorted(tiles))
+
+    def read(text: str) -> Rack:
+        try:
+            tiles = alphabet.tiles(text)
+        except ValueError as error:
+            raise NotationError(f"{where}: {error}") from None
+        if any(tile & BLANK_FLAG for tile in tiles):
+            raise NotationError(f"{where}: {shown(text)} has lower case; on a rack a blank is '?'")
+        if len(tiles) > limit:
+            raise NotationError(
+                f"{where}: {shown(text)} is {len(tiles)} tiles; a rack holds {limit}"
+            )
+        return tuple(sorted(tiles))
+
+    return _read_with_brackets(read, text, where, alphabet, range(1, limit + 1))
 
 
 def _read_board(text: str, rules: Rules) -> Board:
@@ -195,28 +213,79 @@ def _read_board(text: str, rules: Rules) -> Board:
         raise NotationError(f"board: {len(rows)} rows; the {layout.name} board has {layout.rows}")
     squares = bytearray()
     for number, row in enumerate(rows, start=1):
-        where, width = f"board, row {number}", 0
-        for match in _SQUARES.finditer(row):
-            token = match[0]
-            if token[0] in "0123456789":
-                run = int(token) if _COUNT.fullmatch(token) else 10**9
-                if run == 0:
-                    raise NotationError(
-                        f"{where}: a run of {token} empty squares; it has 1 or more"
-                    )
-                width += run
-                squares += bytes(min(run, layout.columns))
-                continue
-            width += 1
-            try:
-                squares.append(tile_on_board(token, rules.distribution.alphabet))
-            except NotationError as error:
-                raise NotationError(f"{where}, square {width}: {shown(token)} {error}") from None
-        if width != layout.columns:
-            raise NotationError(
-                f"{where}: {shown(row)} is {min(width, 10**9)} squares; a row has {layout.columns}"
-            )
+        where, sizes = f"board, row {number}", range(layout.columns, layout.columns + 1)
+        read = partial(_read_row, where, rules)
+        squares += _read_with_brackets(read, row, where, rules.distribution.alphabet, sizes)
     return Board(layout, bytes(squares))
+
+
+def _read_row(where: str, rules: Rules, row: str) -> bytes:
+    columns, squares, width = rules.layout.columns, bytearray(), 0
+    for match in _SQUARES.finditer(row):
+        token = match[0]
+        if token[0] in "0123456789":
+            run = int(token) if _COUNT.fullmatch(token) else 10**9
+            if run == 0:
+                raise NotationError(f"{where}: a run of {token} empty squares; it has 1 or more")
+            width += run
+            squares += bytes(min(run, columns))
+            continue
+        width += 1
+        try:
+            squares.append(tile_on_board(token, rules.distribution.alphabet))
+        except NotationError as error:
+            raise NotationError(f"{where}, square {width}: {shown(token)} {error}") from None
+    if width != columns:
+        raise NotationError(
+            f"{where}: {shown(row)} is {min(width, 10**9)} squares; a row has {columns}"
+        )
+    return bytes(squares)
+
+
+def _read_with_brackets(
+    read: Callable[[str], T], text: str, where: str, alphabet: Alphabet, sizes: range
+) -> T:
+    """Read text; if that fails, read it with brackets put around tiles of several characters.
+
+    There must be one way to do so that fits ``sizes``, the possible numbers of tiles or squares.
+
+    Raises:
+        NotationError: as ``read``, or there are several ways.
+    """
+    try:
+        return read(text)
+    except NotationError:
+        ways = [way for way in _bracketings(text, alphabet, sizes) if way != text]
+        if len(ways) > 1:
+            raise NotationError(
+                f"{where}: {shown(text)} can be {ways[0]} or {ways[1]}; put tiles of several "
+                "characters in brackets"
+            ) from None
+        if not ways:
+            raise
+    return read(ways[0])
+
+
+def _bracketings(text: str, alphabet: Alphabet, sizes: range) -> list[str]:
+    """Return ways to put brackets around tiles of several characters, three if there are more."""
+    forms = (*alphabet.letters, *alphabet.blanked)
+    longer = [form for form in forms if len(form) > 1]
+    if not longer or len(text) > _LONGEST_READ:
+        return []
+    ways: list[dict[int, list[str]]] = [{0: [""]}, *({} for _ in text)]
+    """By the characters read, by the squares they take."""
+    for at, begun in enumerate(ways[:-1]):
+        token = next(_SQUARES.finditer(text, at))[0]
+        read = {form: f"[{form}]" for form in longer if text.startswith(form, at)}
+        if token in forms or token[0] in "[0123456789":
+            read[token] = token
+        for (written, bracketed), (before, texts) in product(read.items(), begun.items()):
+            squares = before + (int(written) if written.isdecimal() else 1)
+            if squares < sizes.stop:
+                known = ways[at + len(written)].setdefault(squares, [])
+                known += [each + bracketed for each in texts]
+                del known[3:]  # the number of ways doubles with each such tile
+    return [each for squares, texts in ways[-1].items() if squares in sizes for each in texts]
 
 
 def read_operations(text: str) -> tuple[tuple[str, str], ...]:

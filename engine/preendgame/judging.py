@@ -60,7 +60,14 @@ def judge(
     """
     seat, rules = position.on_turn, generator.rules
     together = min(len(used_tiles(ranked.move)) for ranked in moves)
-    fulls, is_all = _cases(generator, position, together, cases, seed)
+    scenarios, mass = list_scenarios(position, rules, None, seed, cases)
+    fulls, is_all = [], mass > 1 - EPSILON  # both racks and a bag, with the case's weight
+    for nth, case in enumerate(scenarios):
+        most = max(1, cases // len(scenarios))
+        orders, listed = orders_of(case.bag, together, most, seed + nth)
+        known = position.with_rack(1 - seat, case.rack)
+        fulls += [(FullPosition(known, bag), case.weight * share) for bag, share in orders]
+        is_all = is_all and listed
     # An exchange puts its tiles back at random places, of which only one choice is looked at.
     is_all = is_all and not any(isinstance(ranked.move, Exchange) for ranked in moves)
     spreads = np.zeros((len(fulls), len(moves)))
@@ -72,22 +79,6 @@ def judge(
     won = np.sign(spreads) / 2
     win, points = (gains[:, 0] - gains[:, 1] for gains in (won, spreads))
     return Verdict(*_mean(win, weights, is_all), *_mean(points, weights, is_all), len(fulls))
-
-
-def _cases(
-    generator: Generator, position: Position, together: int, most: int, seed: int
-) -> tuple[list[tuple[FullPosition, float]], bool]:
-    """List positions with both racks and a bag, with their weights; and whether these are all."""
-    scenarios, mass = list_scenarios(position, generator.rules, None, seed, most)
-    fulls, is_all = [], mass > 1 - EPSILON
-    for nth, scenario in enumerate(scenarios):
-        orders, listed = orders_of(
-            scenario.bag, together, max(1, most // len(scenarios)), seed + nth
-        )
-        known = position.with_rack(1 - position.on_turn, scenario.rack)
-        fulls += [(FullPosition(known, bag), scenario.weight * share) for bag, share in orders]
-        is_all = is_all and listed
-    return fulls, is_all
 
 
 def _final(

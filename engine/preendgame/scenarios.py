@@ -61,15 +61,12 @@ def list_scenarios(
         drawn = np.searchsorted(np.cumsum(weights), marks).clip(max=len(racks) - 1)
         chosen, times = np.unique(drawn, return_counts=True)
         racks, mass, weights = racks[chosen], float(weights[chosen].sum()), times / most
+    tiles = Counter(dict(enumerate(counts)))
     listed = [
-        Scenario(tuple(rack), _without(counts, rack), weight)
+        Scenario(tuple(rack), tuple(sorted((tiles - Counter(rack)).elements())), weight)
         for rack, weight in zip(racks.tolist(), weights.tolist(), strict=True)
     ]
     return listed, mass
-
-
-def _without(counts: tuple[int, ...], rack: list[int]) -> Rack:
-    return tuple(sorted((Counter(dict(enumerate(counts))) - Counter(rack)).elements()))
 
 
 def orders_of(

@@ -87,8 +87,10 @@ def _read(name: str, said: dict[str, Any], source: str, folder: Path | None) -> 
 
 def _beside(name: str, folder: Path | None) -> str | Path:
     """Return the path of a file beside the rule set, if there is one; else the name."""
-    if folder is not None and (folder / name).is_file():
-        return folder / name
+    if folder is None or (folder / name).is_file():
+        return name if folder is None else folder / name
+    if name not in embedded_names(".csv") | embedded_names(".txt") and Path(name).is_file():
+        raise ValueError(f"there is no {folder / name}: a path in a file is relative to that file")
     return name
 
 

@@ -185,9 +185,9 @@ def check_move(
         case Pass():
             return None
         case Exchange(tiles=tiles):
-            _check_exchange(tiles, rack, rules, bag)
-            if not may_exchange(position, rules):
-                raise IllegalMove("exchange_limit", none_left(rules))
+            _check_known(tiles, BLANK, rules)
+            check_exchange(position, len(tiles), rules, bag)
+            _check_on_rack(tiles, rack, rules)
             return None
         case Place():
             _check_known((tile & ~BLANK_FLAG for tile in move.placed), BLANK + 1, rules)
@@ -198,17 +198,26 @@ def check_move(
             return play
 
 
-def _check_exchange(tiles: tuple[int, ...], rack: tuple[int, ...], rules: Rules, bag: int) -> None:
-    if not tiles:
+def check_exchange(position: Position, count: int, rules: Rules, bag: int) -> None:
+    """Check that the player on turn may exchange ``count`` tiles, whichever; ``bag`` counts tiles.
+
+    Raises:
+        IllegalMove: ``exchange_empty``, ``exchange_too_few_in_bag`` or ``exchange_limit``.
+    """
+    if not count:
         raise IllegalMove("exchange_empty", "an exchange of no tiles is a pass")
-    _check_known(tiles, BLANK, rules)
-    needed = max(rules.exchange_minimum, len(tiles))  # as many come out as go in
+    needed = max(rules.exchange_minimum, count)  # as many come out as go in
     if bag < needed:
         raise IllegalMove(
             "exchange_too_few_in_bag",
             f"an exchange needs {needed} tiles in the bag, which has {bag}",
         )
-    _check_on_rack(tiles, rack, rules)
+    if not may_exchange(position, rules):
+        times = {0: "not at all", 1: "once", 2: "twice"}
+        often = times.get(rules.exchange_limit, f"{rules.exchange_limit} times")
+        raise IllegalMove(
+            "exchange_limit", f"no exchange is left: a player may exchange {often} in a game"
+        )
 
 
 def may_exchange(position: Position, rules: Rules) -> bool:
@@ -216,21 +225,16 @@ def may_exchange(position: Position, rules: Rules) -> bool:
     return position.exchanges[position.on_turn] < rules.exchange_limit
 
 
-def none_left(rules: Rules) -> str:
-    """Return the message for a player that has made all its exchanges."""
-    times = {0: "not at all", 1: "once", 2: "twice"}
-    often = times.get(rules.exchange_limit, f"{rules.exchange_limit} times")
-    return f"no exchange is left: a player may exchange {often} in a game"
-
-
 def _check_on_rack(tiles: Iterable[int], rack: tuple[int, ...], rules: Rules) -> None:
     lacking = Counter(tiles) - Counter(rack)
     if lacking:
         text = rules.distribution.alphabet.text
         verb = "is" if lacking.total() == 1 else "are"
+        blanks = "; a lower-case letter of a play is a blank" * bool(lacking[BLANK])
         raise IllegalMove(
             "not_on_rack",
-            f"{text(sorted(lacking.elements()))} {verb} not on the rack {text(rack) or '(empty)'}",
+            f"{text(sorted(lacking.elements()))} {verb} not on the rack {text(rack) or '(empty)'}"
+            f"{blanks}",
         )
 
 
@@ -257,8 +261,10 @@ def _check_words(play: Play, rules: Rules, words: Words) -> None:
 # --- geometry and score ---------------------------------------------------------------------------
 
 
-def score_play(board: Board, place: Place, rules: Rules) -> Play:
+def score_play(board: Board, place: Place, rules: Rules, *, anywhere: bool = False) -> Play:
     """Check where a placement lies and score it; words are not looked up.
+
+    With ``anywhere`` it needs to touch neither a tile nor the start, as on some score sheets.
 
     Raises:
         IllegalMove: ``off_board``, ``occupied``, ``gap``, ``not_whole_word``, ``nothing_placed``,
@@ -273,7 +279,8 @@ def score_play(board: Board, place: Place, rules: Rules) -> Play:
     ]
     crosses = [cross for cross in crosses if len(cross) > 1]
     placed = len(place.placed)
-    _check_connection(board, place, squares, rules, touches=bool(crosses))
+    if not anywhere:
+        _check_connection(board, place, squares, rules, touches=bool(crosses))
     main = [(row, column, tile or board.at(row, column)) for row, column, tile in squares]
     lines = ([main] if len(main) > 1 else []) + crosses
     if not lines:

@@ -16,7 +16,7 @@ from engine.movegen.move_codec import pack
 from engine.rules.moves import PASS, Place
 from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
-from lexicons.arrays import F64, I64
+from lexicons.arrays import F64
 from lexicons.leaves import LeaveTable
 from lexicons.win_probability import WinProbabilities
 
@@ -147,11 +147,7 @@ def believed(
     if not 0 <= kept.doubt <= 1:
         raise ValueError(f"a doubt of {kept.doubt}; it is a share from 0 to 1")
     counts = np.bincount(scene.hidden, minlength=len(rules.distribution.counts))
-    _check_possible(kept, counts, scene.opponent_tiles, rules)
-    return replace(kept, weights=weights / total)
-
-
-def _check_possible(kept: LeavePrior, counts: I64, most: int, rules: Rules) -> None:
+    most = scene.opponent_tiles
     alien = (kept.tiles >= len(counts)).any(axis=1)
     if alien.any():
         tiles = tuple(kept.tiles[np.argmax(alien)].tolist())
@@ -162,6 +158,7 @@ def _check_possible(kept: LeavePrior, counts: I64, most: int, rules: Rules) -> N
         raise ValueError(
             f"the opponent can't hold {text!r}: a leave is at most {most} of the unseen tiles"
         )
+    return replace(kept, weights=weights / total)
 
 
 def holdings(kept: LeavePrior, rules: Rules) -> Holdings:

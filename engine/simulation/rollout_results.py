@@ -89,20 +89,17 @@ class RolloutResults:
         samples = self.samples
         total, known = self._adjusted.get(measure, (0, None))
         if known is None or total != samples.sum():
-            known = self._adjust(samples, measure)
+            means = self._sums(measure) / samples
+            # The best of those with the most samples; at first all have the same number.
+            reference = int(np.lexsort((-means, -samples))[0])
+            most = samples.max()
+            values = np.zeros((len(samples), min(most, self.values.shape[2])))
+            for some, weight in zip(self.values, np.array(measure) / UNITS, strict=True):
+                if weight:
+                    values += weight * some[:, :most]
+            known = self._doubted(adjust(samples, means, values, reference), measure[0], reference)
             self._adjusted[measure] = int(samples.sum()), known
         return known
-
-    def _adjust(self, samples: I64, measure: Measure) -> Adjusted:
-        means = self._sums(measure) / samples
-        # The best of those with the most samples; at first all have the same number.
-        reference = int(np.lexsort((-means, -samples))[0])
-        most = samples.max()
-        values = np.zeros((len(samples), min(most, self.values.shape[2])))
-        for some, weight in zip(self.values, np.array(measure) / UNITS, strict=True):
-            if weight:
-                values += weight * some[:, :most]
-        return self._doubted(adjust(samples, means, values, reference), measure[0], reference)
 
     def _sums(self, measure: Measure) -> F64:
         sums: F64 = (self._sum("sums") * (np.array(measure) / UNITS)).sum(axis=1)

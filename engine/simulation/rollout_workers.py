@@ -74,7 +74,17 @@ class RolloutWorkers:
                     tasks = self._take(share)
                 if not share:
                     return
-                self._roll_out(thread, tasks)
+                generator = self._generators[thread]
+                roll_out(
+                    generator.state,
+                    self._games[thread],
+                    generator.words.words,
+                    generator.leaves.arrays,
+                    *self._given,
+                    tasks,
+                    self._results.values,
+                    self._results.tallies[thread],
+                )
 
         others = [self._pool.submit(work, thread) for thread in range(1, threads) if self._pool]
         work(0)
@@ -92,16 +102,3 @@ class RolloutWorkers:
             taken.append((candidate, first, count))
             rollouts -= count
         return np.array(taken, np.int64)
-
-    def _roll_out(self, thread: int, tasks: I64) -> None:
-        generator, results = self._generators[thread], self._results
-        roll_out(
-            generator.state,
-            self._games[thread],
-            generator.words.words,
-            generator.leaves.arrays,
-            *self._given,
-            tasks,
-            results.values,
-            results.tallies[thread],
-        )

@@ -144,7 +144,18 @@ class _Players(NamedTuple):
 
 def _play(tables: list[_Table], players: _Players, deals: Deals, room: int) -> Results:
     games = len(deals.orders)
-    results = _results(games, room)
+    results = Results(
+        scores=np.zeros((games, 2), np.int32),
+        bingos=np.zeros((games, 2), np.int32),
+        turns=np.zeros(games, np.int32),
+        moves=np.zeros((games, room), np.uint64),
+        racks=np.zeros((games, room, MAX_PLACED), np.uint8),
+        sizes=np.zeros((games, room), np.uint8),
+        equities=np.zeros((games, room), np.int32),
+        spreads=np.zeros((games, room), np.int32),
+        bags=np.zeros((games, room), np.int32),
+        leaves=np.zeros((games, room), np.int32),
+    )
     free = list(tables)
 
     def play(first: int) -> None:
@@ -190,18 +201,3 @@ def deals_of(
     if sizes.shape[0] != games or leaves.shape[:2] != sizes.shape:
         raise ValueError(f"forced leaves of {sizes.shape[0]} games for {games} games")
     return Deals(orders, seeds, begins, leaves, sizes)
-
-
-def _results(games: int, room: int) -> Results:
-    return Results(
-        scores=np.zeros((games, 2), np.int32),
-        bingos=np.zeros((games, 2), np.int32),
-        turns=np.zeros(games, np.int32),
-        moves=np.zeros((games, room), np.uint64),
-        racks=np.zeros((games, room, MAX_PLACED), np.uint8),
-        sizes=np.zeros((games, room), np.uint8),
-        equities=np.zeros((games, room), np.int32),
-        spreads=np.zeros((games, room), np.int32),
-        bags=np.zeros((games, room), np.int32),
-        leaves=np.zeros((games, room), np.int32),
-    )

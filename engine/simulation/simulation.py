@@ -79,6 +79,8 @@ class Simulation:
         utility: weights of wins, leads and points; by default mostly wins.
         use_prior: start from static equity, or from the baseline; keeps short simulations from
             choosing by luck.
+        short: rollouts in all, or fewer if the leader is certain, after which the prior no longer
+            counts; certain is then what is so by samples alone. None: it counts to the end.
         baseline: results of shorter rollouts of the candidates.
         limit: most rollouts of all candidates together; the first round is made in any case.
 
@@ -101,15 +103,24 @@ class Simulation:
         belief: LeavePrior | None = None,
         utility: Utility | None = None,
         use_prior: bool = True,
+        short: int | None = None,
         baseline: Baseline | None = None,
         limit: int | None = None,
     ) -> None:
-        _check(candidates, generators, plies, first, rule)
+        if not candidates or not generators or plies < 1:
+            raise ValueError(
+                f"{len(candidates)} candidates, {len(generators)} generators, {plies} plies; a "
+                "simulation takes one or more of each"
+            )
+        if first < 2:
+            raise ValueError(f"first is {first}; at least 2 samples are needed")
+        if rule not in RULES:
+            raise ValueError(f"no rule is called {rule!r}; known: {', '.join(RULES)}")
         self.position = position
         self.candidates = tuple(candidates)
         self._first = first
         self._rule = RULES[rule]
-        self._limit = limit
+        self._limit, self._short = limit, short
         self._utility = utility or (Utility() if win_probabilities is not None else BY_POINTS)
         rules = generators[0].rules
         begins = scene(
@@ -161,6 +172,8 @@ class Simulation:
             wanted = np.full(count, self._first)
         else:
             so_far = int(self._planned.sum())
+            if self._short is not None and (so_far >= self._short or self.statistics.is_certain):
+                self._prior = self._standing = self._short = None
             size = min(max(_FEWEST, so_far // _GROWTH), _MOST)
             if self._limit is not None:
                 size = min(size, self._limit - so_far)
@@ -208,7 +221,7 @@ class Simulation:
         """Whether more samples are unlikely to change the leader."""
         if len(self.candidates) == 1:
             return True
-        return self.is_sampled and (self.exact or self.statistics.is_certain)
+        return self.is_sampled and (self.exact or (not self._short and self.statistics.is_certain))
 
     @property
     def regret(self) -> float:
@@ -283,21 +296,3 @@ class Simulation:
             means = self.statistics.means
         order: list[int] = np.argsort(-means, kind="stable").tolist()
         return order
-
-
-def _check(
-    candidates: Sequence[RankedMove],
-    generators: Sequence[Generator],
-    plies: int,
-    first: int,
-    rule: str,
-) -> None:
-    if not candidates or not generators or plies < 1:
-        raise ValueError(
-            f"{len(candidates)} candidates, {len(generators)} generators, {plies} plies; a "
-            "simulation takes one or more of each"
-        )
-    if first < 2:
-        raise ValueError(f"first is {first}; at least 2 samples are needed")
-    if rule not in RULES:
-        raise ValueError(f"no rule is called {rule!r}; known: {', '.join(RULES)}")

@@ -123,12 +123,14 @@ function scoreOf(board, line, { start, tiles, laid }, lexicon) {
   return main * times + others + (laid === 7 ? 50 : 0);
 }
 
-/** Play a game at a server against one of its bots; the last message, `game_over`. */
+/** Play a game at a server against one of its bots; the last message, `game_over`, with our seat as `you` and the names as `players`. */
 export function play(url, opponent, lexicon, warn = console.error) {
+  if (!globalThis.WebSocket) throw new Error("no WebSocket is here: take node 22, or node 20 with --experimental-websocket");
   return new Promise((resolve, reject) => {
     const socket = new WebSocket(url, "tilewire.v1.json");
     const say = (type, fields) => socket.send(JSON.stringify({ type, ...fields }));
-    let [seat, expected] = [0, 0];
+    let [seat, players, expected] = [0, [], 0];
+    // With secret: "" it would be given a secret to keep, and only that would come back by its name.
     socket.onopen = () => say("hello", { role: "player", name: "javascript" });
     socket.onerror = () => reject(new Error(`${url} can't be reached`));
     socket.onclose = () => reject(new Error("the connection was lost"));
@@ -137,12 +139,13 @@ export function play(url, opponent, lexicon, warn = console.error) {
       const { type, game, seq, attempt = 1 } = message;
       if (type === "welcome" && message.games?.length) say("resume", { game: message.games[0] });
       else if (type === "welcome") say("seek", { opponent });
-      else if (type === "seeking" && message.absent) warn(`waits: ${message.absent}`);
+      else if (type === "seeking" && (message.held_back ?? message.absent))
+        warn(`waits: ${message.held_back ?? message.absent}`);
       else if (type === "new_game" && (message.rules.tiles?.length || message.rules.board?.length)) {
         const why = "it knows English tiles and the standard board only";
         say("decline", { game, code: "unsupported_rules", message: why });
       } else if (type === "new_game") {
-        seat = message.you;
+        [seat, players] = [message.you, message.players]; // of an earlier game perhaps others
         say("ready", { game });
       } else if (type === "your_turn") {
         const { text, score } = choose(message.position, message.rack, message.bag, lexicon);
@@ -156,23 +159,27 @@ export function play(url, opponent, lexicon, warn = console.error) {
         say("move", { game, seq, attempt: attempt + 1, move: "-" });
       } else if (type === "ping") say("pong", { id: message.id });
       else if (type === "game_over") {
-        resolve(message);
+        resolve({ ...message, you: seat, players });
         socket.close();
       } else if (type === "error") reject(new Error(message.message));
     };
   });
 }
 
-if (globalThis.process?.argv?.[1]?.endsWith("bot.mjs")) {
-  const { readFileSync } = await import("node:fs");
+const program = globalThis.process?.argv?.[1];
+const { realpathSync, readFileSync } = program ? await import("node:fs") : {};
+const { pathToFileURL } = program ? await import("node:url") : {};
+if (program && pathToFileURL(realpathSync(program)).href === import.meta.url) { // it is run, not imported
   const [url, opponent, words] = process.argv.slice(2);
   if (!words) {
     console.error("node bot.mjs URL OPPONENT WORDS; `tilewire lexicon words --out WORDS` writes them");
     process.exit(2);
   }
   try {
-    const { outcome, scores, message } = await play(url, opponent, lexiconOf(readFileSync(words, "utf8")));
-    console.log(outcome, ...scores, message);
+    const over = await play(url, opponent, lexiconOf(readFileSync(words, "utf8")));
+    const ended = over.winner === null ? "no winner" : over.winner === over.you ? "won" : "lost";
+    const [own, theirs] = over.you ? over.scores.toReversed() : over.scores;
+    console.log(`${ended} ${own}–${theirs} against ${over.players[1 - over.you]} (${over.outcome}: ${over.message})`);
   } catch (error) {
     console.error(error.message);
     process.exit(1);

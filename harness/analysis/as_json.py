@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 from bot.search.analysis.findings import Findings
 from bot.search.analysis.inferred import Inferred, written_play
+from bot.search.analysis.over_racks import OverRacks
 from bot.search.analysis.questions import RankedMoves
 from bot.search.analysis.solving import EndgameProof, PreEndgameComparison, best_play
 from engine.movegen.evaluation import POINT
@@ -19,13 +20,16 @@ from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_move
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.rules import Rules
+from engine.simulation.rollout_results import Difference
 from engine.simulation.simulation import Estimate
 from lexicons.alphabet import Alphabet
 from lexicons.leaves import LeaveTable
 
-from .verdict import reasons, verdict_text, why
+from .verdict import grade, reasons, verdict_text, why
 
-Answer: TypeAlias = RankedMoves | Findings | Inferred | EndgameProof | PreEndgameComparison
+Answer: TypeAlias = (
+    RankedMoves | Findings | OverRacks | Inferred | EndgameProof | PreEndgameComparison
+)
 
 
 _RANKED = "move score equity leave"
@@ -58,6 +62,8 @@ def answer_json(
             known = {"count": answer.counts, "moves": moves}
         case Findings():
             known = _findings(answer, rules, leaves)
+        case OverRacks():
+            known = _over_racks(answer, rules)
         case Inferred():
             known = _inferred(answer, alphabet, top)
         case EndgameProof(view, solver):
@@ -150,6 +156,7 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
             "ahead_of_next": _ahead_of(others[0].move, findings) if others else None,
             "ahead_of_rival": _ahead_of(rivals[0].move, findings) if rivals else None,
             "ahead_of_played": _ahead_of(played.move, findings) if played else None,
+            "grade": grade(findings),
             "why": None if known is None else why(known, rules),
             "reasons": known and [asdict(reason) for reason in known],
             "proven": proven,
@@ -167,13 +174,34 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
     }
 
 
+def _over_racks(answer: OverRacks, rules: Rules) -> dict[str, Any]:
+    text = rules.distribution.alphabet.text
+    return {
+        "cgp": write_cgp(answer.position, rules),
+        "played": answer.played,
+        "text": verdict_text(answer, rules),
+        "cost": _lead(answer.played, answer.cost) if answer.is_known else None,
+        "best_in": answer.best_in,
+        "all_racks": answer.is_complete,
+        "racks": [
+            {
+                "rack": text(findings.question.position.racks[answer.position.on_turn]),
+                "weight": weight,
+                "best": findings.best.move,
+                "ahead_of_played": _ahead_of(answer.played, findings),
+            }
+            for findings, weight in zip(answer.each, answer.weights, strict=True)
+        ],
+    }
+
+
 def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
     known = _fields(
         row,
         _CANDIDATE,
         static=row.static / POINT,
-        win_error=_finite(row.win_error, findings),
-        equity_error=_finite(row.equity_error, findings),
+        win_error=_finite(row.win_error, findings.exact),
+        equity_error=_finite(row.equity_error, findings.exact),
     )
     if findings.worths:
         known["proven"] = findings.is_proven(row.move)
@@ -184,18 +212,21 @@ def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
 def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
     if not findings.is_known or (findings.worths and move not in findings.worths):
         return None
-    ahead = findings.ahead_of(move)
+    return _lead(move, findings.ahead_of(move), findings.exact)
+
+
+def _lead(move: Move, ahead: Difference, exact: bool = False) -> dict[str, Any]:
     return {
         "move": move,
         "win": ahead.win,
-        "win_error": _finite(ahead.win_error, findings),
+        "win_error": _finite(ahead.win_error, exact),
         "points": ahead.equity,
-        "points_error": _finite(ahead.equity_error, findings),
+        "points_error": _finite(ahead.equity_error, exact),
     }
 
 
-def _finite(error: float, findings: Findings) -> float | None:
-    if findings.exact:
+def _finite(error: float, exact: bool) -> float | None:
+    if exact:
         return 0.0
     return error if math.isfinite(error) else None
 

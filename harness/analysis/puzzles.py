@@ -17,6 +17,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+import numpy as np
+
 from bot.equipment import Resources
 from bot.player import View
 from bot.search.analysis.solving import Solvers, best_play, pre_endgame
@@ -83,10 +85,6 @@ class EndgamePuzzle:
     def loss(self, move: Move) -> int:
         """Return the points that a move loses."""
         return self.line.spread - self.spreads[move]
-
-    def changes_outcome(self, move: Move) -> bool:
-        """Check whether a move turns a win into a draw or loss, or a draw into a loss."""
-        return _sign(self.spreads[move]) < _sign(self.line.spread)
 
 
 @dataclass(frozen=True)
@@ -178,7 +176,11 @@ class PuzzleMaker:
             if line is None:
                 return None
             lines[tile] = line
-        pass_win = self._pass_win(asked.solver, position)
+        resources = Resources(self._lexicon, self._generator.leaves)
+        view = View.of(position, asked.rules, resources)
+        passed = pre_endgame(view, asked.solver, [passing(position)])
+        passed.advance(_PASS_NODES)
+        pass_win = passed.leader().win
         puzzle = PreEndgamePuzzle(position, ranked, best, cases, lines, outcomes, pass_win)
         return puzzle if _teaches(puzzle) else None
 
@@ -186,13 +188,6 @@ class PuzzleMaker:
         if len(self._generator.arrays(position).packed) not in MOVES:
             return None
         return tuple(self._generator.everything(position))
-
-    def _pass_win(self, solver: EndgameSolver, position: Position) -> float:
-        resources = Resources(self._lexicon, self._generator.leaves)
-        view = View.of(position, self._generator.rules, resources)
-        compared = pre_endgame(view, solver, [passing(position)])
-        compared.advance(_PASS_NODES)
-        return compared.leader().win
 
     def _new_solver(self) -> EndgameSolver:
         """Return a solver that knows no other position, since that could change its answers."""
@@ -350,9 +345,7 @@ def _teaches(puzzle: Puzzle) -> bool:
     if isinstance(puzzle, PreEndgamePuzzle):
         return min(puzzle.loss(static), puzzle.loss(PASS)) >= LEAST_SHARE
     others = [each.move for each in puzzle.ranked if each.move != puzzle.best.move]
-    is_enough = puzzle.loss(static) >= LEAST_LOSS or puzzle.changes_outcome(static)
-    return is_enough and min(map(puzzle.loss, others)) > 0
-
-
-def _sign(number: int) -> int:
-    return (number > 0) - (number < 0)
+    # A win may become a draw or a loss, a draw a loss.
+    changes_outcome = np.sign(puzzle.spreads[static]) < np.sign(puzzle.line.spread)
+    is_enough = puzzle.loss(static) >= LEAST_LOSS or changes_outcome
+    return bool(is_enough) and min(map(puzzle.loss, others)) > 0

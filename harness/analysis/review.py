@@ -6,17 +6,21 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bot.search.analysis.findings import Findings, Settings, analyse
+from bot.search.analysis.over_racks import OverRacks, analyse_over_racks
 from bot.search.analysis.questions import as_seen
-from engine.notation.gcg import EventKind, GcgGame
+from engine.notation.gcg import EventKind, GcgGame, Notice
 from engine.notation.replaying import LOST_TURN, Replay, ReplayStep
-from engine.rules.moves import Move
-from engine.rules.position import Position
-from engine.rules.rules import Rules, why_not
+from engine.rules.moves import Move, Place
+from engine.rules.position import Position, bag_count
+from engine.rules.rules import Rules, rack_tiles, why_not
 
 
 @dataclass(frozen=True)
 class Turn:
-    """A position to analyse, as the player on turn sees it; in a game, with its next line."""
+    """A position to analyse, as the player on turn sees it; in a game, with its next line.
+
+    A rack that is not recorded has the tiles that are played, if there is a bag.
+    """
 
     position: Position
     line: int = 0
@@ -27,11 +31,17 @@ class Turn:
     """Whether the play was a phony taken back by the next line."""
     obstacle: str = ""
     """Why the turn can't be analysed."""
+    lacks_tiles: bool = False
+    """Whether only a part of the rack is known, among it the tiles played."""
+    notices: tuple[Notice, ...] = ()
+    """What was not taken as the line is written."""
+    tried: Move | None = None
+    """A move to compare in place of the played one."""
 
     @property
     def played(self) -> Move | None:
-        """The played move, if recorded."""
-        return self.step.move if self.step else None
+        """The move to compare: the tried one, or the played one if recorded."""
+        return self.step.move if self.tried is None and self.step else self.tried
 
 
 def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> Turn:
@@ -46,11 +56,23 @@ def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> Turn:
     if step is not None and LOST_TURN in step.event.note.split("\n"):
         return replace(turn, obstacle="the turn was lost by a challenge")
     following = replay.steps[line].event.kind if line < len(replay.steps) else None
+    taken_back, lacks_tiles = following is EventKind.WITHDRAWN, False
+    seat, obstacle = position.on_turn, why_not(position, rules)
+    bag = bag_count(position.with_rack(seat, ()), rules)
+    if obstacle and step and isinstance(step.move, Place) and bag and not taken_back:
+        shown = position.racks[seat] or tuple(sorted(rack_tiles(step.move.placed)))
+        held = position.with_rack(seat, shown)
+        if not why_not(held, rules, whole=False):
+            position, obstacle = held, ""
+            lacks_tiles = len(shown) < rules.rack_size
     return replace(
         turn,
+        position=position,
         step=step,
-        taken_back=following is EventKind.WITHDRAWN,
-        obstacle=why_not(position, rules),
+        taken_back=taken_back,
+        obstacle=obstacle,
+        lacks_tiles=lacks_tiles,
+        notices=tuple(told for told in replay.notices if step and told.line == step.event.line),
     )
 
 
@@ -74,8 +96,10 @@ def analyse_turn(
     turn: Turn,
     stopped: Callable[[], bool],
     told: Callable[[Findings], None] | None = None,
-) -> Findings:
-    """Find the best move of a turn (``analyse``)."""
+) -> Findings | OverRacks:
+    """Find the best move of a turn (``analyse``), or the play's cost (``analyse_over_racks``)."""
+    if turn.lacks_tiles and isinstance(turn.played, Place):
+        return analyse_over_racks(settings, turn.position, turn.played, stopped)
     findings = analyse(
         settings,
         turn.position,
@@ -92,9 +116,17 @@ def analyse_turn(
 
 def review(
     settings: Settings, turns: Sequence[Turn], stopped: Callable[[], bool]
-) -> Iterator[tuple[Turn, Findings | None]]:
+) -> Iterator[tuple[Turn, Findings | OverRacks | None]]:
     """Analyse turns in order, until stopped; a turn with an ``obstacle`` comes with None."""
     for turn in turns:
         if stopped():
             return
-        yield turn, None if turn.obstacle else analyse_turn(settings, turn, stopped)
+        told, findings = turn, None
+        if not turn.obstacle:
+            try:
+                findings = analyse_turn(settings, turn, stopped)
+            except ValueError as error:
+                if not turn.lacks_tiles:
+                    raise
+                told = replace(turn, obstacle=f"the rack is not recorded, and {error}")
+        yield told, findings

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 from engine.notation.cgp import read_cgp, write_cgp
-from engine.notation.gcg import GcgGame, read_gcg, write_gcg
+from engine.notation.gcg import GcgGame, Notice, read_gcg, write_gcg
 from engine.notation.move_text import NotationError, format_move, parse_move
-from engine.notation.replaying import STOOD, Replay, replay
+from engine.notation.replaying import STOOD, Replay, as_computed, replay
 from engine.rules.moves import Move, Place
 from engine.rules.rules import Rules, canonical, why_not
 
@@ -44,7 +45,7 @@ class Sheet:
 
 
 def read_sheet(data: bytes, rules: Rules) -> Sheet:
-    """Read a GCG, or else a CGP.
+    """Read a GCG as people write it, or else a CGP.
 
     Raises:
         ValueError: says what is wrong, and in which line; or nothing in it can be analysed.
@@ -52,12 +53,12 @@ def read_sheet(data: bytes, rules: Rules) -> Sheet:
     text = data.removeprefix(b"\xef\xbb\xbf")  # which tells the encoding of a GCG
     if not _IS_GCG.search(text):
         return Sheet((_position(text, rules),))
-    gcg = read_gcg(data)
-    played = replay(gcg, rules)
-    turns = turns_of(gcg, played, rules)
-    if len(turns) > MOST_TURNS:
-        raise ValueError(f"the game has {len(turns)} turns; {MOST_TURNS} are looked at at most")
-    return Sheet(tuple(turns), gcg, played)
+    notices: list[Notice] = []
+    gcg = read_gcg(data, notices)
+    if (count := sum(event.kind.is_turn for event in gcg.events)) > MOST_TURNS:
+        raise ValueError(f"the game has {count} turns; {MOST_TURNS} are looked at at most")
+    played = replay(gcg, rules, notices)
+    return Sheet(tuple(turns_of(gcg, played, rules)), gcg, played)
 
 
 def _position(data: bytes, rules: Rules) -> Turn:
@@ -92,49 +93,41 @@ def read_try(text: str, turn: Turn, rules: Rules) -> Move:
 def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
     """Return what was given as JSON: the turns with their positions (CGP), before any analysis.
 
-    ``notice`` is a sentence if the game names another lexicon than ``lexicon``; ``gcg`` is the game
-    as we write it; ``seq`` is the number that a turn's event has in games of ours.
+    ``notice`` is a sentence if the game names another lexicon than ``lexicon``; ``notices`` are of
+    what is not taken as it is written; ``gcg`` is the game by the rules, as we write it; ``seq`` is
+    the number that a turn's event has in games of ours.
     """
     gcg, alphabet = sheet.gcg, rules.distribution.alphabet
+    notice, written = "", None
+    if gcg and gcg.lexicon and gcg.lexicon.casefold() != lexicon.casefold():
+        notice = (
+            f"The game names the lexicon {gcg.lexicon}, and this is {lexicon}: words that "
+            f"{lexicon} lacks count as phonies."
+        )
+    if gcg and sheet.replay:
+        with suppress(NotationError):  # such as a title with a line end of another system
+            written = write_gcg(as_computed(gcg, sheet.replay))
+    steps = sheet.replay.steps if sheet.replay else ()
     return {
         "title": gcg.title if gcg else "",
         "players": [player.name or player.nick for player in gcg.players] if gcg else [],
-        "notice": _about_words(gcg, lexicon) if gcg else "",
-        "gcg": _written(gcg) if gcg else None,
+        "notice": notice,
+        "notices": sheet.replay.notices if sheet.replay else (),
+        "gcg": written,
         "scores": sheet.replay.final.scores if sheet.replay else sheet.turns[0].position.scores,
         "turns": [
             {
                 "line": turn.line,
-                "seq": _event_of(sheet, turn.line),
+                # Challenges that are only notes count as events too.
+                "seq": turn.line + sum(it.event.note == STOOD for it in steps[: turn.line - 1]),
                 "seat": turn.position.on_turn,
                 "cgp": write_cgp(turn.position, rules),
                 "rack": alphabet.text(turn.position.racks[turn.position.on_turn]),
                 "played": None if turn.played is None else format_move(turn.played, alphabet),
                 "score": turn.step.event.score if turn.step else None,
+                "computed": turn.step.computed if turn.step else None,
                 "left_out": turn.obstacle or None,
             }
             for turn in sheet.turns
         ],
     }
-
-
-def _event_of(sheet: Sheet, line: int) -> int:
-    """Return the number of a line's event: challenges that are only notes count as events too."""
-    before = sheet.replay.steps[: line - 1] if sheet.replay else ()
-    return line + sum(step.event.note == STOOD for step in before)
-
-
-def _about_words(gcg: GcgGame, lexicon: str) -> str:
-    if not gcg.lexicon or gcg.lexicon.casefold() == lexicon.casefold():
-        return ""
-    return (
-        f"The game names the lexicon {gcg.lexicon}, and this is {lexicon}: words that {lexicon} "
-        "lacks count as phonies."
-    )
-
-
-def _written(gcg: GcgGame) -> str | None:
-    try:
-        return write_gcg(gcg)
-    except NotationError:  # such as a title with a line end of another system
-        return None

@@ -1,7 +1,7 @@
 """Findings about a position or a game in plain sentences.
 
-Every ± is an individual 95 % interval. Statements that moves differ, or that only one can be best,
-hold with 95 % all together (``Findings.is_clear``).
+Every ± is an individual 95 % interval. Statements that moves differ, how far at most, or that only
+one can be best, hold with 95 % all together (``Findings.is_clear``).
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
 from statistics import fmean
 from typing import Literal, TypeAlias
 
 from bot.search.analysis.findings import INTERVAL, Findings
+from bot.search.analysis.over_racks import OverRacks
 from engine.notation.move_text import format_full_move
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Position, Rack, bag_count
@@ -26,6 +26,8 @@ from lexicons.leaves import LeaveTable
 from .review import Turn
 
 Writer: TypeAlias = Callable[[Move], str]
+Reviewed: TypeAlias = tuple[Turn, Findings | OverRacks | None]
+"""A turn and its findings; None if it was left out."""
 
 CAVEAT = (
     "The bag is empty: each candidate was played on once, by static players, who do not look "
@@ -35,6 +37,16 @@ SOLVED = "With an empty bag points are those of the best play by both sides, fou
 _MORE = "Give more by --rollouts or --time, or fewer --candidates."
 _MOST_NAMED = 4
 _MOST_COSTLY = 3
+GRADES = {"good": 0.01, "small": 0.03, "medium": 0.08, "large": math.inf}
+"""Grades of turns that were not the best, each with the chance to win below which a loss has it."""
+MISTAKES = ("small", "medium", "large")
+GRADED = "by a cost that is clear: " + ", ".join(
+    f"{name} below {100 * below:g} %" if below < 1 else name for name, below in GRADES.items()
+)
+OVER_RACKS = (
+    "✓ 3/12: the rack is not recorded; over 12 racks that it may have been, by what the play "
+    "tells, the best was played in 3"
+)
 _LEAST_WORTH = 1.0  # points by which leaves differ enough to be mentioned
 _NO_WIN = 0.0005  # less than the shown precision
 
@@ -50,15 +62,49 @@ def verdict(findings: Findings, write: Writer) -> str:
     return " ".join(filter(None, (_advice(findings, write), _about_played(findings, write))))
 
 
-def verdict_text(findings: Findings, rules: Rules) -> str:
+def verdict_text(findings: Findings | OverRacks, rules: Rules) -> str:
     """Return the verdict, with played-through tiles of moves in parentheses."""
+    if isinstance(findings, OverRacks):
+        return _over_racks(findings, rules)
     board, alphabet = findings.question.position.board, rules.distribution.alphabet
     return verdict(findings, lambda move: format_full_move(move, board, alphabet))
+
+
+def _over_racks(findings: OverRacks, rules: Rules) -> str:
+    alphabet, position = rules.distribution.alphabet, findings.position
+    play = format_full_move(findings.played, position.board, alphabet)
+    held = alphabet.text(position.racks[position.on_turn])
+    if not findings.is_known:
+        return f"The rack is not recorded, only {held}, and nothing is known yet of {play}. {_MORE}"
+    count = len(findings.each)
+    racks = f"all {count} racks that are possible" if findings.is_complete else f"{count} racks"
+    return (
+        f"The rack is not recorded, only {held} of it: over {racks} that it may have been, by what "
+        f"the play tells, {play} cost {_loss([findings.cost])}; it was the best in "
+        f"{findings.best_in or 'none'} of them."
+    )
 
 
 def is_found(findings: Findings) -> bool:
     """Check whether the best move was played."""
     return findings.question.played == findings.best.move
+
+
+def grade(findings: Findings) -> str | None:
+    """Return ``best`` or one of ``GRADES`` for the played move; None for a phony or if unknown.
+
+    A move that is not clearly worse than the best is ``good`` at least. With an empty bag a cost
+    that is not proven is a guess, perhaps of a whole game, and counts as unknown.
+    """
+    played, question = findings.played, findings.question
+    if not played or not findings.is_known or question.phony or question.is_forced:
+        return None
+    if is_played_guess(findings):
+        return None
+    if is_found(findings):
+        return "best"
+    lost = findings.ahead_of(played.move).win if findings.is_clear(played.move) else 0.0
+    return next(name for name, below in GRADES.items() if lost < below)
 
 
 def summary(nick: str, turns: Sequence[Findings]) -> str:
@@ -67,51 +113,55 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
     A loss is measured against the best move of the search. If the same samples chose and valued
     that move, the loss is overestimated, hence *at most*.
     """
-    known = [
-        (turn, played.move)
-        for turn in turns
-        if (played := turn.played) and turn.is_known
-        if not (turn.question.phony or turn.question.is_forced)
-    ]
+    known = [(turn, played.move) for turn in turns if (played := turn.played) and grade(turn)]
     phonies = sum(bool(turn.question.phony) for turn in turns)
     besides = f"; {counted(phonies, 'phony', 'phonies')} not counted" if phonies else ""
     if not known:
         return f"{nick}: no turn to judge{besides}."
     losses = [turn.ahead_of(played) for turn, played in known]
     flattered = any(not (turn.exact or turn.compared or is_found(turn)) for turn, _ in known)
-    mean = _loss(losses)
     best = sum(is_found(turn) for turn, _ in known)
     level = sum(not is_found(turn) and not turn.is_clear(played) for turn, played in known)
     near = f"; {level} more can't be told from it" if level else ""
+    grades = [grade(turn) for turn, _ in known]
+    mistakes = [f"{count} {size}" for size in MISTAKES if (count := grades.count(size))]
+    near += f"; mistakes: {', '.join(mistakes) or 'none'}"
     return (
-        f"{nick}: mean loss {'at most ' * flattered}{mean} over "
+        f"{nick}: mean loss {'at most ' * flattered}{_loss(losses)} over "
         f"{counted(len(known), 'turn')}; the best was played in {best}{near}{besides}."
     )
 
 
-def closing_sentences(
-    turns: Sequence[Turn], reviewed: Sequence[tuple[Turn, Findings | None]]
-) -> Iterator[str]:
+def closing_sentences(turns: Sequence[Turn], reviewed: Sequence[Reviewed]) -> Iterator[str]:
     """Yield each player's summary, and the turns left out."""
     if len(reviewed) < len(turns):
         yield f"stopped before line {turns[len(reviewed)].line}"
     by_nick: dict[str, list[Findings]] = {}
+    over_racks: dict[str, list[Difference]] = {}
     left_out: dict[str, list[str]] = {}
     for turn, findings in reviewed:
         if findings is None:
             left_out.setdefault(turn.obstacle, []).append(str(turn.line))
+        elif isinstance(findings, OverRacks):
+            if findings.is_known:
+                over_racks.setdefault(turn.nick, []).append(findings.cost)
         else:
             by_nick.setdefault(turn.nick, []).append(findings)
     for nick, analysed in by_nick.items():
         yield summary(nick, analysed)
-    every = list(chain.from_iterable(by_nick.values()))
-    if any(findings.question.phony for findings in every):
-        yield "* a phony, or taken back; counted as if it stood"
-    yield from _about_endgames(reviewed)
-    unknown = [
-        str(turn.line) for turn, findings in reviewed if findings and _lacks_rollouts(findings)
-    ]
-    if unknown and len(unknown) < len(every):
+    for nick, costs in over_racks.items():
+        turns_of = counted(len(costs), "turn whose rack is", "turns whose racks are")
+        yield f"{nick}: mean loss {_loss(costs)} over {turns_of} not recorded."
+    pairs = [(turn, each) for turn, each in reviewed if isinstance(each, Findings)]
+    if any(findings.question.phony for _, findings in pairs):
+        yield "* a phony, or taken back: shown as if it stood; in no mean nor costliest turn"
+    if solved := [(turn, findings) for turn, findings in pairs if findings.worths]:
+        guesses = [str(turn.line) for turn, findings in solved if is_played_guess(findings)]
+        yield f"{SOLVED}; {f'not proven (?): {_lines(guesses)}' if guesses else 'proven'}."
+    if any(findings.exact and not findings.worths for _, findings in pairs):
+        yield f"With an empty bag: {CAVEAT.partition(': ')[2]}"
+    unknown = [str(turn.line) for turn, each in reviewed if each and _lacks_rollouts(each)]
+    if unknown and len(unknown) < sum(each is not None for _, each in reviewed):
         yield f"Nothing can be told of {_lines(unknown)}: their rollouts are too few. {_MORE}"
     for reason, lines in left_out.items():
         yield f"left out: {_lines(lines)}: {reason}"
@@ -121,19 +171,11 @@ def _lines(lines: Sequence[str]) -> str:
     return f"line{'s' * (len(lines) > 1)} {', '.join(lines)}"
 
 
-def _lacks_rollouts(findings: Findings) -> bool:
+def _lacks_rollouts(findings: Findings | OverRacks) -> bool:
     """Check whether nothing is known of a turn that has a choice, for lack of rollouts."""
+    if isinstance(findings, OverRacks):
+        return not findings.is_known
     return not findings.is_known and not findings.question.is_forced
-
-
-def _about_endgames(reviewed: Sequence[tuple[Turn, Findings | None]]) -> Iterator[str]:
-    """Yield the source of points with an empty bag, and the lines where they are not proven."""
-    solved = [(turn, findings) for turn, findings in reviewed if findings and findings.worths]
-    if solved:
-        guesses = [str(turn.line) for turn, findings in solved if is_played_guess(findings)]
-        yield f"{SOLVED}; {f'not proven (?): {_lines(guesses)}' if guesses else 'proven'}."
-    if any(findings.exact and not findings.worths for _, findings in reviewed if findings):
-        yield f"With an empty bag: {CAVEAT.partition(': ')[2]}"
 
 
 def is_played_guess(findings: Findings) -> bool:
@@ -145,7 +187,7 @@ def is_played_guess(findings: Findings) -> bool:
 
 
 def opening_sentences(
-    reviewed: Sequence[tuple[Turn, Findings | None]], rules: Rules, leaves: LeaveTable
+    reviewed: Sequence[Reviewed], rules: Rules, leaves: LeaveTable
 ) -> Iterator[str]:
     """Yield the turns that cost most, the costliest first, and why, as far as is known.
 
@@ -154,9 +196,9 @@ def opening_sentences(
     clear = [
         (turn, findings, played)
         for turn, findings in reviewed
-        if findings and (played := _clearly_worse(findings))
+        if isinstance(findings, Findings) and (played := _clearly_worse(findings))
     ]
-    analysed = [(turn, findings) for turn, findings in reviewed if findings]
+    analysed = [(turn, each) for turn, each in reviewed if isinstance(each, Findings)]
     unknown = [turn for turn, findings in analysed if _lacks_rollouts(findings)]
     if unknown and len(unknown) == len(analysed):
         most = max(findings.rollouts for _, findings in analysed)
@@ -166,12 +208,19 @@ def opening_sentences(
             f"{counted(candidates, 'candidate')}. {_MORE}"
         )
         return
-    if not clear:
+    unrecorded = [
+        (turn, each)
+        for turn, each in reviewed
+        if isinstance(each, OverRacks)
+        if each.is_known and each.cost.win > INTERVAL * each.cost.win_error
+    ]
+    if not clear and not unrecorded:
         yield "No turn is clearly worse than the best move that was found."
         return
     clear.sort(key=lambda found: -found[1].utility_lost(found[2].move))
     count = min(len(clear), _MOST_COSTLY)
-    yield "The costliest turn:" if count == 1 else f"The {count} costliest turns:"
+    if clear:
+        yield "The costliest turn:" if count == 1 else f"The {count} costliest turns:"
     for turn, findings, played in clear[:count]:
         known = list(_reasons(findings, played, rules, leaves))
         yield (
@@ -179,6 +228,9 @@ def opening_sentences(
             f"was {_named(findings.best, findings, rules)}: {why(known, rules)}. "
             f"It cost {_cost(findings, played)}."
         )
+    unrecorded.sort(key=lambda each: -each[1].cost.win)
+    for turn, over in unrecorded[:_MOST_COSTLY]:
+        yield f"line {turn.line}, {turn.nick}: {_over_racks(over, rules)}"
 
 
 @dataclass(frozen=True)
@@ -239,7 +291,13 @@ def _named(row: Estimate, findings: Findings, rules: Rules, *, done: bool = Fals
 def _reason(reason: Reason, rules: Rules) -> str:
     is_for, points = reason.value > 0, abs(reason.value)
     if reason.kept:
-        kept, instead = (_kept_text(each, rules) for each in reason.kept)
+        text = rules.distribution.alphabet.text
+        kept, instead = (
+            f"{text(each.leave)} (worth {number(each.worth, sign=True)})"
+            if each.leave
+            else "nothing"
+            for each in reason.kept
+        )
         return f"it keeps {kept}, not {instead}"
     match reason.code:
         case "score":
@@ -250,18 +308,11 @@ def _reason(reason: Reason, rules: Rules) -> str:
     return "a missed bingo"
 
 
-def _kept_text(kept: Kept, rules: Rules) -> str:
-    if not kept.leave:
-        return "nothing"
-    text = rules.distribution.alphabet.text(kept.leave)
-    return f"{text} (worth {number(kept.worth, sign=True)})"
-
-
 def _reasons(
     findings: Findings, played: Estimate, rules: Rules, leaves: LeaveTable
 ) -> Iterator[Reason]:
     best, position = findings.best, findings.question.position
-    missed = _is_bingo(best, position, rules) and not _is_bingo(played, position, rules)
+    missed = is_bingo(best, position, rules) and not is_bingo(played, position, rules)
     if missed:
         yield Reason("bingo", 1)
     if scored := best.score - played.score:
@@ -282,7 +333,8 @@ def _reasons(
             yield Reason("reply", spared)
 
 
-def _is_bingo(row: Estimate, position: Position, rules: Rules) -> bool:
+def is_bingo(row: Estimate, position: Position, rules: Rules) -> bool:
+    """Check whether a candidate is a bingo."""
     return isinstance(row.move, Place) and score_play(position.board, row.move, rules).bingo
 
 
@@ -310,15 +362,6 @@ def _cost(findings: Findings, played: Estimate) -> str:
     return f"{cost} (not proven)" if findings.is_guess(played.move) else cost
 
 
-def _compared_alone(findings: Findings) -> str:
-    """Write both moves' shares of wins by the rollouts of these two alone, if there are any."""
-    if findings.alone is None or findings.question.phony:
-        return ""
-    best, played = (number(100 * row.win, unit=" %") for row in findings.alone)
-    rollouts = counted(findings.compared, "rollout")
-    return f" By {rollouts} of these two alone: {best} against {played}."
-
-
 def _advice(findings: Findings, write: Writer) -> str:
     best, others, rivals = findings.best, findings.legal[1:], findings.rivals
     if not others:
@@ -334,8 +377,11 @@ def _advice(findings: Findings, write: Writer) -> str:
     if findings.exact:
         return f"{either}; they come to the same thing."
     first = "the first two are " if len(rivals) > 1 else ""
-    apart = _apart(findings.ahead_of(rivals[0].move))
-    return f"{either}; {first}{apart} apart."
+    ahead, doubt = findings.ahead_of(rivals[0].move), findings.doubt(rivals[0].move)
+    apart = share(abs(ahead.win) + doubt * ahead.win_error)
+    if _points_say_it(ahead):
+        apart = number(abs(ahead.equity) + doubt * ahead.equity_error, unit=" points")
+    return f"{either}; {first}at most {apart} apart."
 
 
 def _worth(findings: Findings, row: Estimate) -> str:
@@ -387,8 +433,11 @@ def _about_played(findings: Findings, write: Writer) -> str:
         value = ahead.equity if _points_say_it(ahead) else ahead.win
         stood = f"{_apart(ahead)} {'less' if value > 0 else 'more'}"
         return f"{name} was played: {question.phony}; had it stood, it would be worth {stood}."
-    cost = _cost(findings, played)
-    alone = _compared_alone(findings)
+    cost, alone = _cost(findings, played), ""
+    if findings.alone is not None:
+        best, other = (number(100 * row.win, unit=" %") for row in findings.alone)
+        rollouts = counted(findings.compared, "rollout")
+        alone = f" By {rollouts} of these two alone: {best} against {other}."
     if findings.is_clear(played.move):
         return f"{name} was played: it cost {cost}.{alone}"
     if findings.is_guess(played.move):

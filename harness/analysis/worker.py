@@ -13,26 +13,29 @@ one with what is known by then. Answers to a task are:
 
 from __future__ import annotations
 
+import math
 import queue
 import re
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from functools import lru_cache, partial
 from typing import Any, BinaryIO
 
 import msgspec
 
 from bot.equipment import Resources, tables_for
-from bot.search.analysis.findings import Findings, Settings, analyse
+from bot.search.analysis.findings import Findings, Settings
+from bot.search.analysis.over_racks import OverRacks
 from engine.rules.rule_sets import rules_in_play
 from harness.game_kinds import MAIN, GameKind
 from lexicons.store import load_lexicon
 
 from .as_json import answer_json, progress_json, replies_json
-from .review import analyse_turn
-from .sheet import Sheet, read_sheet, read_try, sheet_json
+from .review import Turn, analyse_turn
+from .sheet import read_sheet, read_try, sheet_json
 from .task import LENGTH, Task
 
 _LEXICON = re.compile(rb"(?:^#lexicon|\blex)[ \t]+([^;\s]+)", re.MULTILINE)
@@ -59,14 +62,15 @@ class Analyst:
         return answer | {"table": table} if "sheet" in answer else answer
 
     def _table_of(self, data: bytes) -> str:
-        """Return the first table whose lexicon a game names and whose rules fit, else ``MAIN``."""
+        """Return the table whose lexicon a game names and whose rules fit best, else ``MAIN``."""
         named = {word.decode(errors="replace").casefold() for word in _LEXICON.findall(data)}
+        fits = {MAIN: math.inf}
         for table, kind in self._kinds.items():
             if kind.words.casefold() in named:
                 with suppress(ValueError):
-                    read_sheet(data, rules_in_play(kind.rules))
-                    return table
-        return MAIN
+                    played = read_sheet(data, rules_in_play(kind.rules)).replay
+                    fits[table] = len(played.notices) if played else 0
+        return min(fits, key=fits.__getitem__)
 
 
 class _Desk:
@@ -88,14 +92,16 @@ class _Desk:
             sheet = self._read(task.data)
             if task.line is None:
                 return {"sheet": sheet_json(sheet, self._rules, self._resources.lexicon.name)}
-            return {"findings": self._findings(sheet, task.line, task, told, stopped)}
+            turn = sheet.turn(task.line, self._rules)
+            if turn.obstacle:
+                raise ValueError(turn.obstacle)
+            return {"findings": self._findings(turn, task, told, stopped)}
         except ValueError as error:
             return {"refused": str(error)}
 
     def _findings(
         self,
-        sheet: Sheet,
-        line: int,
+        turn: Turn,
         task: Task,
         told: Callable[[dict[str, Any]], None],
         stopped: Callable[[], bool],
@@ -107,7 +113,6 @@ class _Desk:
             seconds=task.seconds,
             rollouts=task.rollouts,
         )
-
         told_s = time.monotonic()
 
         def tell(findings: Findings) -> None:
@@ -116,22 +121,19 @@ class _Desk:
                 told_s = time.monotonic()
                 told({"so_far": progress_json(findings, self._rules)})
 
-        turn = sheet.turn(line, self._rules)
-        if turn.obstacle:
-            raise ValueError(turn.obstacle)
+        findings: Findings | OverRacks
+        if task.move and turn.lacks_tiles:
+            raise ValueError("the rack is not recorded")
         if task.move:
             move = read_try(task.move, turn, self._rules)
-            findings = analyse(settings, turn.position, move, told=tell, stopped=stopped)
-        else:
-            findings = analyse_turn(settings, turn, stopped, tell)
-        known = answer_json(
-            findings,
-            self._rules,
-            line=turn.line,
-            nick=turn.nick,
-            leaves=self._resources.leaves,
-        )
-        return {**known, "line": turn.line, "replies": replies_json(findings)}
+            turn = replace(turn, tried=move, taken_back=False)
+        findings = analyse_turn(settings, turn, stopped, tell)
+        leaves = self._resources.leaves
+        known = answer_json(findings, self._rules, line=turn.line, nick=turn.nick, leaves=leaves)
+        own = {"line": turn.line, "notices": [*turn.notices]}
+        if isinstance(findings, Findings):
+            own["replies"] = replies_json(findings)
+        return known | own
 
 
 def serve(analyst: Analyst, reading: BinaryIO, writing: BinaryIO) -> None:
@@ -140,7 +142,8 @@ def serve(analyst: Analyst, reading: BinaryIO, writing: BinaryIO) -> None:
     stop = threading.Event()
 
     def listen() -> None:
-        while message := _received(reading):
+        while len(header := reading.read(LENGTH.size)) == LENGTH.size:
+            message = reading.read(*LENGTH.unpack(header))
             if b'"stop"' in message[:8]:
                 stop.set()
             else:
@@ -152,11 +155,6 @@ def serve(analyst: Analyst, reading: BinaryIO, writing: BinaryIO) -> None:
     threading.Thread(target=listen, daemon=True).start()
     while (task := tasks.get()) is not None:
         _send(writing, analyst.do(task, lambda so_far: _send(writing, so_far), stop.is_set))
-
-
-def _received(reading: BinaryIO) -> bytes:
-    header = reading.read(LENGTH.size)
-    return reading.read(*LENGTH.unpack(header)) if len(header) == LENGTH.size else b""
 
 
 def _send(writing: BinaryIO, message: dict[str, Any]) -> None:

@@ -13,13 +13,6 @@ from collections.abc import Sequence
 from bot.seat.runtime import set_pipes_aside
 
 
-def _yield_to_others() -> None:
-    """Run only on idle cores, so that no game's clock waits for an analysis."""
-    with contextlib.suppress(OSError, AttributeError):
-        os.nice(19)
-        os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
-
-
 def main(arguments: Sequence[str] | None = None) -> None:
     """Analyse for a server until it closes the pipe."""
     parser = argparse.ArgumentParser(prog="python -m harness.analysis.worker_main")
@@ -27,8 +20,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--idle", action="store_true", help="run only where a core is idle")
     given = parser.parse_args(arguments)
     reading, writing = set_pipes_aside()
-    if given.idle:
-        _yield_to_others()
+    if given.idle:  # so that no game's clock waits for an analysis
+        with contextlib.suppress(OSError, AttributeError):
+            os.nice(19)
+            os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
     import msgspec
 
     from harness.game_kinds import GameKind

@@ -66,6 +66,11 @@ CREATE TABLE IF NOT EXISTS invitations (
     hash     {text} PRIMARY KEY,    -- SHA-256 of a token
     name     {text}                 -- whose it has become; null: nobody's yet
 ){end};
+CREATE TABLE IF NOT EXISTS origins (
+    name     {text} PRIMARY KEY,    -- claimed and not used yet, or an entrant's without a token
+    block    TEXT NOT NULL,         -- keyed hash of the network or address that it came from
+    at       {real} NOT NULL        -- when, seconds since 1970
+){end};
 CREATE INDEX IF NOT EXISTS open_games ON games (created) WHERE open = 1;
 CREATE INDEX IF NOT EXISTS past_games ON games (created, game) WHERE open = 0;
 """

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import TypeAlias
 
+import msgspec
 import structlog
 
 from protocol.channel import now_ms
 from protocol.errors import PeerError
 from protocol.messages import Message
 from protocol.nonces import new_nonce
-from protocol.parts import Style
+from protocol.parts import Outcome, Style
 
 from . import views
 from .audience import Audience, Spectator
@@ -27,7 +29,7 @@ from .lag import LagMeter
 from .lease import LeaseLost
 from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Thought, Turn
 from .scorebook import Scorebook
-from .seat import Came, Gone, Happening, Noted, Said, Seat, TimeGift
+from .seat import Came, Gone, Happening, Noted, Ruled, Said, Seat, TimeGift
 from .table import Effects, Sends, Table
 from .views import OWNER, Viewer
 
@@ -36,13 +38,17 @@ log = structlog.get_logger(__name__)
 NOTE_EVERY_MS = 250
 """Interval between the journal's notes of running clocks."""
 
+KeepsThoughts: TypeAlias = Callable[[str, str, str, int], bool]
+"""Takes a game, who thinks, the guest on whose account, and how many bytes; returns whether they
+may be kept."""
+
 
 class GameHost:
     """One game from its first offer, or its last record in the journal, to its end.
 
     ``journal`` contains its first record already. ``guests`` are players of a server, which may ask
     for the verdict afterwards. Players in ``unproven`` have not shown that they own their name, so
-    no style is read or kept under it.
+    no style is read or kept under it. ``keeps`` decides about thoughts on a guest's account.
     """
 
     def __init__(
@@ -53,6 +59,8 @@ class GameHost:
         lag: LagMeter,
         guests: frozenset[str] = frozenset(),
         unproven: frozenset[str] = frozenset(),
+        *,
+        keeps: KeepsThoughts = lambda _game, _by, _guest, _size: True,
     ) -> None:
         self.book = book
         """The game as far as it is durable."""
@@ -63,6 +71,7 @@ class GameHost:
         self.is_told = False
         """Whether the game is over and its guests are told; others tell those that come later."""
         self._unproven = unproven
+        self._keeps = keeps
         self._seats = seats
         self._journal = journal
         self._lag = lag
@@ -77,8 +86,6 @@ class GameHost:
             (self._own_nonce(0), self._own_nonce(1)),
         )
         self._next_note_ms = 0
-        self._taken_ms = now_ms()
-        """Arrival of the event that is being handled."""
 
     async def run(self) -> Ended:
         """Play the game; the seats are stopped when this returns."""
@@ -88,7 +95,10 @@ class GameHost:
                 seat.start(self._reporter(number))
             while not self._table.over:
                 await self._carry_out(await self._next_effects())
-            self._keep_styles()
+            for number, style in enumerate(self.book.styles):  # what our own players learned
+                opponent = self.book.opened.players[1 - number]
+                if style and self._seats[number].is_ours and opponent not in self._unproven:
+                    self._journal.keep_style(opponent, style)
         except asyncio.CancelledError:  # the server stops; the game goes on from here in another
             if self._table.book.clock_runs:
                 self._note(now_ms())
@@ -103,18 +113,21 @@ class GameHost:
             await self._abandon(f"the host failed ({type(error).__name__})")
         finally:
             if self.book.ended is not None and not self.is_given_up:
-                self._tell_latecomers()
-            await self._stop_seats()
+                self.is_told = True
+                while not self._inbox.empty():  # guests who came back while it was written
+                    number, happening = self._inbox.get_nowait()
+                    is_guest = self.book.opened.players[number] in self.guests
+                    is_late = is_guest and not self._table.is_attached(number)
+                    if isinstance(happening, Came) and is_late:
+                        self._seats[number].send(self.game_over())
+            stops = (seat.stop() for seat in self._seats)
+            for failed in await asyncio.gather(*stops, return_exceptions=True):
+                if isinstance(failed, Exception):
+                    log.error("seat not stopped", game=self.game, exc_info=failed)
         await asyncio.gather(self._spectators.told(), self._owners.told())
         assert self.book.ended is not None
         log.info("game over", game=self.game, outcome=self.book.ended.outcome)
         return self.book.ended
-
-    async def _stop_seats(self) -> None:
-        stops = (seat.stop() for seat in self._seats)
-        for failed in await asyncio.gather(*stops, return_exceptions=True):
-            if isinstance(failed, Exception):
-                log.error("seat not stopped", game=self.game, exc_info=failed)
 
     @property
     def is_over(self) -> bool:
@@ -127,10 +140,9 @@ class GameHost:
 
     # --- whoever runs the server ----------------------------------------------------------------
 
-    def void(self, why: str) -> None:
-        """End the game without a result."""
-        self._table.book.was_voided = True
-        self._inbox.put_nowait((0, Gone(why, failure="host_error")))
+    def end(self, outcome: Outcome, why: str, winner: int | None = None) -> None:
+        """End the game; ``winner`` is the seat that wins it if that is not decided otherwise."""
+        self._inbox.put_nowait((0, Ruled(outcome, why, winner)))
 
     def give(self, seat: int, ms: int, why: str) -> None:
         """Give a seat time; it is told with its next event."""
@@ -157,7 +169,11 @@ class GameHost:
         return lambda happening: inbox.put_nowait((seat, happening))
 
     async def _next_effects(self) -> Effects:
-        wait_ms = self._wake_at() - now_ms()
+        wake_at = self._table.deadline()
+        assert wake_at is not None, "a game that is on has a deadline"
+        if self._table.book.clock_runs:
+            wake_at = min(wake_at, self._next_note_ms)
+        wait_ms = wake_at - now_ms()
         if wait_ms <= 0:  # also while the inbox is never empty
             return await self._time_passed()
         try:
@@ -166,11 +182,6 @@ class GameHost:
         except TimeoutError:
             return await self._time_passed()
         return self._take(seat, happening)
-
-    def _wake_at(self) -> int:
-        deadline = self._table.deadline()
-        assert deadline is not None, "a game that is on has a deadline"
-        return min(deadline, self._next_note_ms) if self._table.book.clock_runs else deadline
 
     async def _time_passed(self) -> Effects:
         """Note the clocks; call the game if a deadline has passed and no message came before it.
@@ -193,16 +204,18 @@ class GameHost:
         return self._table.tick(now_ms())
 
     def _take(self, seat: int, happening: Happening) -> Effects:
-        self._taken_ms = happening.at_ms if isinstance(happening, Said) else now_ms()
         match happening:
-            case Came(seen=seen):
-                return self._table.attach(seat, now_ms(), seen=seen)
+            case Came(seen=seen, last_lines=last_lines):
+                return self._table.attach(seat, now_ms(), seen=seen, last_lines=last_lines)
             case Gone(why=why, failure=failure, evidence=evidence):
                 if failure is None:
                     return self._table.detach(seat, why)
                 if failure == "host_error":
-                    return self._table.void(why, now_ms())
+                    return self._table.end(failure, why, now_ms())
                 return self._table.fail(seat, failure, why, now_ms(), evidence)
+            case Ruled(outcome=outcome, why=why, winner=winner):
+                self._table.book.was_voided = True
+                return self._table.end(outcome, why, now_ms(), winner)
             case TimeGift(ms=ms, why=why):
                 given = self._table.give(seat, ms, why)
                 if given.records:  # the last note lacks it: a restart would charge it
@@ -212,9 +225,8 @@ class GameHost:
                 return self._table.note(seat, code, message, evidence)
             case Said(message=message, at_ms=at_ms, lag_ms=lag_ms):
                 try:
-                    return self._table.receive(
-                        seat, message, at_ms, lag_ms, self._lag.late_at(at_ms)
-                    )
+                    late_ms = self._lag.late_at(at_ms)
+                    return self._table.receive(seat, message, at_ms, lag_ms, late_ms, now_ms())
                 except PeerError as error:
                     self._seats[seat].refuse(error)
                     return Effects()
@@ -223,7 +235,7 @@ class GameHost:
         if effects.records:
             await self._append(effects.records)
             if any(isinstance(record, RefusedMove | Commitments) for record in effects.records):
-                self._table.excuse(now_ms() - self._taken_ms)  # the seat can do nothing until then
+                self._table.excuse(now_ms())  # the seat can do nothing until then
         self.book.follow(self._table.book)
         if any(isinstance(record, Began) for record in effects.records):
             log.info("game began", game=self.game)
@@ -238,9 +250,22 @@ class GameHost:
             await self._carry_out(self._table.begin_turn(now))
 
     async def _append(self, records: Sequence[Record]) -> None:
-        if any(isinstance(record, Thought) for record in records) and not self._journal.has_room:
+        if any(isinstance(each, Thought) and not self._is_kept(each) for each in records):
             return  # thoughts are still told; the room that is left is for moves
         await self._journal.append(self.game, records, last=self._table.over)
+
+    def _is_kept(self, thought: Thought) -> bool:
+        """Return whether the journal takes a thought, on its guest's account.
+
+        What a player of this host thinks is on its opponent's account: without it, it would not.
+        """
+        players = self.book.opened.players
+        by = players[thought.seat]
+        for name in (by, players[1 - thought.seat]):
+            if name in self.guests:
+                size = len(msgspec.json.encode(thought))
+                return self._journal.has_room and self._keeps(self.game, by, name, size)
+        return self._journal.has_room
 
     def _tell(self, sends: Sends) -> None:
         for recipient, message in sends:
@@ -248,15 +273,6 @@ class GameHost:
                 self._seats[recipient].send(message)
             else:
                 self._spectators.tell(message)
-
-    def _tell_latecomers(self) -> None:
-        """Tell the verdict to guests who came back while it was being written."""
-        self.is_told = True
-        while not self._inbox.empty():
-            seat, happening = self._inbox.get_nowait()
-            is_guest = self.book.opened.players[seat] in self.guests
-            if isinstance(happening, Came) and is_guest and not self._table.is_attached(seat):
-                self._seats[seat].send(self.game_over())
 
     def _tell_owners(self, records: Sequence[Record]) -> None:
         for record in records if self._owners else ():
@@ -281,20 +297,13 @@ class GameHost:
             return None
         return self._journal.style_of(opponent)
 
-    def _keep_styles(self) -> None:
-        """Store what our own players learned, under their opponents' names in this game."""
-        for seat, style in enumerate(self.book.styles):
-            opponent = self.book.opened.players[1 - seat]
-            if style and self._seats[seat].is_ours and opponent not in self._unproven:
-                self._journal.keep_style(opponent, style)
-
     # --- the host's own faults ------------------------------------------------------------------
 
     async def _abandon(self, reason: str) -> None:
         """Void the game as it was before what could not be stored, unless it is over."""
         log.error("game void", game=self.game, reason=reason)
         self._table.book.follow(self.book)
-        effects = self._table.void(reason, now_ms())
+        effects = self._table.end("host_error", reason, now_ms())
         try:
             if effects.records:
                 await self._append(effects.records)

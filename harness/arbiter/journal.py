@@ -12,7 +12,7 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, KeysView, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -111,7 +111,8 @@ class Journal:
 
         For a game that was played elsewhere, ``rest`` has all its other records.
         """
-        self._check_room()
+        if why := self._lacks_room():
+            raise JournalError(why)
         game, now = opened.game, time.time()
         label_text, is_open = json.dumps(label), int(not rest)
         await self._done(
@@ -138,8 +139,7 @@ class Journal:
 
     def note(self, note: ClockNote) -> None:
         """Note the running clocks; return without waiting for the commit."""
-        row = (note.game, *note.clocks, note.seq)
-        self._queue.put(([(_NOTE_CLOCKS, [row])], None))
+        self.change_soon((_NOTE_CLOCKS, (note.game, *note.clocks, note.seq)))
 
     def keep_style(self, name: str, style: Style) -> None:
         """Store an opponent's style after a game, without waiting for the commit.
@@ -149,7 +149,7 @@ class Journal:
         """
         self._styles[name] = style
         odds = msgspec.json.encode(style).decode()
-        self._queue.put(([(_KEEP_STYLE, [(name, odds, time.time())])], None))
+        self.change_soon((_KEEP_STYLE, (name, odds, time.time())))
 
     async def change(self, *statements: tuple[str, tuple[Value, ...]]) -> None:
         """Change what the server itself keeps, by statements that succeed together or not at all.
@@ -159,23 +159,40 @@ class Journal:
         """
         await self._done([(statement, [values]) for statement, values in statements])
 
-    async def claim_name(self, name: str, token_hash: str) -> None:
-        """Claim a name for the holder of a token, unless it is claimed."""
+    def change_soon(self, *statements: tuple[str, tuple[Value, ...]]) -> None:
+        """Change what the server itself keeps, without waiting for the commit."""
+        self._queue.put(([(statement, [values]) for statement, values in statements], None))
+
+    async def claim_name(
+        self, name: str, token_hash: str, *also: tuple[str, tuple[Value, ...]]
+    ) -> None:
+        """Claim a name for the holder of a token, unless it is claimed; ``also`` as ``change``."""
         statement = "INSERT INTO names VALUES (?, ?) ON CONFLICT DO NOTHING"
-        await self.change((statement, (name, token_hash)))
+        await self.change((statement, (name, token_hash)), *also)
         self._names.setdefault(name, token_hash)
+
+    def forget_name(self, name: str, *also: tuple[str, tuple[Value, ...]]) -> None:
+        """Forget who claimed a name, without waiting for the commit."""
+        self._names.pop(name, None)
+        self.change_soon(("DELETE FROM names WHERE name = ?", (name,)), *also)
 
     async def drop_moves(self, games: Sequence[str]) -> None:
         """Drop all records of finished games but the first and the last; raise as ``append``."""
-        await self._done(
-            [
-                (_DROP_BETWEEN, [(game, game) for game in games]),
-                (
-                    "UPDATE records SET number = 1 WHERE game = ? AND number > 1",
-                    [(g,) for g in games],
-                ),
-            ]
-        )
+        between = _DROP_BETWEEN, [(game, game) for game in games]
+        last = "UPDATE records SET number = 1 WHERE game = ? AND number > 1"
+        await self._done([between, (last, [(game,) for game in games])])
+
+    async def drop_thoughts(self, game: str, kept: Sequence[int]) -> None:
+        """Drop the records of a finished game but those with the numbers ``kept``, in order.
+
+        Their numbers are then without gaps again; raise as ``append``.
+        """
+        # Those kept have numbers below 0 for a moment, out of the others' way.
+        keep = "UPDATE records SET number = ? WHERE game = ? AND number = ?"
+        drop = "DELETE FROM records WHERE game = ? AND number >= 0"
+        count = "UPDATE records SET number = -1 - number WHERE game = ?"
+        numbers = [(-1 - new, game, number) for new, number in enumerate(kept)]
+        await self._done([(keep, numbers), (drop, [(game,)]), (count, [(game,)])])
 
     async def _done(self, work: Work) -> None:
         if not self._thread.is_alive():
@@ -187,22 +204,16 @@ class Journal:
         finally:
             del future  # its error leads to this frame
 
-    def _check_room(self) -> None:
+    def _lacks_room(self) -> str | None:
         try:
-            why = self._store.full()
+            return self._store.full()
         except OSError as error:
-            raise JournalError(str(error)) from None
-        if why:
-            raise JournalError(why)
+            return str(error)
 
     @property
     def has_room(self) -> bool:
         """Whether there is room for another game; if not, only what must be kept is."""
-        try:
-            self._check_room()
-        except JournalError:
-            return False
-        return True
+        return self._lacks_room() is None
 
     def trouble(self) -> str | None:
         """Return why nothing can be written now, or no game begun; None if all is well.
@@ -212,11 +223,7 @@ class Journal:
         if (now := time.monotonic()) >= self._probed + PROBE_S:
             self._probed = now
             self._queue.put(([], None))
-        try:
-            self._check_room()
-        except JournalError as error:
-            return str(error)
-        return None if self._failure is None else str(self._failure)
+        return self._lacks_room() or (None if self._failure is None else str(self._failure))
 
     def lost(self) -> asyncio.Future[str]:
         """Return a future of why another host has the journal or may have it.
@@ -298,10 +305,9 @@ class Journal:
         """Yield finished games, oldest first; together they may be large."""
         return games_at(self.address, "WHERE open = 0", raise_damage)
 
-    @property
-    def claimed_names(self) -> int:
-        """How many names are claimed."""
-        return len(self._names)
+    def claimed_names(self) -> KeysView[str]:
+        """Return the names that are claimed."""
+        return self._names.keys()
 
     def token_hash(self, name: str) -> str | None:
         """Return the hash of the token that claimed a name."""

@@ -13,16 +13,10 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from lexicons.cache import replacing
+from harness.writing import replacing
 
-from .database import SCHEMA_VERSION, UNFINISHED, Address, JournalError, Unreadable, Work
-from .journal_file import (
-    SCHEMA,
-    UNREADABLE,
-    check_journal,
-    check_structure,
-    reading,
-)
+from .database import SCHEMA_VERSION, UNFINISHED, Address, JournalError, Reader, Unreadable, Work
+from .journal_file import SCHEMA, UNREADABLE, check_journal, check_structure, reading
 from .journal_reading import database_at, rows_at
 
 
@@ -45,7 +39,14 @@ def copy_journal(path: Path, to: Path) -> Copied:
         with reading(path) as source, replacing(to) as fresh:
             check_journal(source, path)
             os.close(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-            damage = _copy(source, fresh, path)
+            damage = None
+            with closing(sqlite3.connect(fresh)) as copy:
+                source.backup(copy)
+                copy.execute("PRAGMA journal_mode = DELETE")  # it is one file
+                try:
+                    check_structure(copy, path)
+                except JournalError as error:
+                    damage = error
             if damage is not None:
                 fresh.write_bytes(b"")
                 _salvage(source, fresh)
@@ -53,11 +54,20 @@ def copy_journal(path: Path, to: Path) -> Copied:
                 (games,) = copy.execute("SELECT count(*) FROM games").fetchone()
                 return Copied(games, damage)
     except UNREADABLE as error:
-        raise JournalError(f"{path} can't be copied: {error}") from None
+        code = getattr(error, "sqlite_errorcode", None)
+        is_full = code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR_WRITE)
+        what = f"{to} can't be written" if is_full else f"{path} can't be copied"
+        raise JournalError(f"{what}: {error}") from None
 
 
-_TABLES = ("games", "records", "clock_notes", "names", "styles", "bans", "invitations")
+_TABLES = ("games", "records", "clock_notes", "names", "styles", "bans", "invitations", "origins")
 """Tables that are copied row by row; both schemas have the same columns in the same order."""
+
+_LATER = ("origins",)
+"""Those that a journal of an earlier version lacks, until a server has opened it."""
+
+_STATE = ("paused", "origins")
+"""Keys of the table ``state`` that are copied."""
 
 CHUNK = 1_000
 """Rows that are copied in one commit."""
@@ -84,16 +94,17 @@ def carry_journal(address: Address, to: Address) -> Copied:
                     raise JournalError(f"{target.name} can't be written: {error}") from None
 
             write([("INSERT INTO state VALUES (?, '')", [(UNFINISHED,)])])
-            for table in _TABLES:
+            for table in [each for each in _TABLES if each not in _LATER or _has(reader, each)]:
                 rows = reader.rows(f"SELECT * FROM {table}")
                 while chunk := list(islice(rows, CHUNK)):
                     places = ", ".join("?" * len(chunk[0]))
                     write([(f"INSERT INTO {table} VALUES ({places})", chunk)])
-            paused = list(reader.rows("SELECT key, value FROM state WHERE key = 'paused'"))
+            asked = "SELECT key, value FROM state WHERE key = ?"
+            state = [row for key in _STATE for row in reader.rows(asked, key)]
             write(
                 [
-                    ("DELETE FROM state WHERE key = ?", [("paused",), (UNFINISHED,)]),
-                    ("INSERT INTO state VALUES (?, ?)", paused),
+                    ("DELETE FROM state WHERE key = ?", [(key,) for key in (*_STATE, UNFINISHED)]),
+                    ("INSERT INTO state VALUES (?, ?)", state),
                 ]
             )
             ((games,),) = rows_at(to, "SELECT count(*) FROM games")
@@ -102,15 +113,12 @@ def carry_journal(address: Address, to: Address) -> Copied:
         raise JournalError(f"{source.name} can't be copied: {error}") from None
 
 
-def _copy(source: sqlite3.Connection, to: Path, path: Path) -> JournalError | None:
-    with closing(sqlite3.connect(to)) as copy:
-        source.backup(copy)
-        copy.execute("PRAGMA journal_mode = DELETE")  # it is one file
-        try:
-            check_structure(copy, path)
-        except JournalError as error:
-            return error
-    return None
+def _has(reader: Reader, table: str) -> bool:
+    try:
+        list(reader.rows(f"SELECT 1 FROM {table} LIMIT 1"))
+    except Unreadable:
+        return False
+    return True
 
 
 def _salvage(source: sqlite3.Connection, to: Path) -> None:

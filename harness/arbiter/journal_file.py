@@ -20,6 +20,7 @@ import struct
 import sys
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +51,9 @@ LOCKED_BYTE = 1 << 62
 
 READ_KB = 256
 """Page cache of a reader in KB: a page is read once or twice, and the system caches it, too."""
+
+_NOT_WRITABLE = (sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR)
+"""The codes of SQLite's errors where it can't make the files beside a journal."""
 
 UNREADABLE = (sqlite3.Error, UnicodeDecodeError)
 """What SQLite raises for a damaged file; an error's message may contain bytes of the file."""
@@ -116,7 +120,9 @@ class SqliteStore:
         connection: sqlite3.Connection | None = None
         try:
             check(path, self._lock.acknowledged)
-            keep_private(path)
+            for file in files_of(path):  # which have the secrets of running games
+                with suppress(FileNotFoundError, PermissionError):  # another user's, read-only
+                    file.chmod(0o600)
             connection = sqlite3.connect(
                 path, timeout=1, check_same_thread=False, isolation_level=None
             )
@@ -263,13 +269,6 @@ def _in_use(journal: Path) -> InUse:
     return InUse(f"{journal} is in use by another server or match")
 
 
-def keep_private(path: Path) -> None:
-    """Let only its owner read a journal, which has the secrets of running games."""
-    for file in files_of(path):
-        with suppress(FileNotFoundError, PermissionError):  # another user's, or a read-only disk
-            file.chmod(0o600)
-
-
 def files_of(path: Path) -> list[Path]:
     """List the files of a journal, which may not all be there."""
     return [path, *(path.with_name(f"{path.name}-{part}") for part in ("wal", "shm", "lock"))]
@@ -279,12 +278,37 @@ def files_of(path: Path) -> list[Path]:
 def reading(path: Path, mode: str = "rw") -> Iterator[sqlite3.Connection]:
     """Open a journal to read it.
 
-    Mode ``ro`` leaves its write-ahead log as it is, ``rw`` may read while a host writes.
+    Mode ``ro`` leaves its write-ahead log as it is, ``rw`` may read while a host writes, and also
+    where one may only read, or the disk is full. Raise JournalError if the log can't be read there.
     """
-    address = f"{path.absolute().as_uri()}?mode={mode}"
-    with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as connection:
+    with closing(_connected(path, mode)) as connection:
         connection.execute("PRAGMA query_only = 1")
         yield connection
+
+
+def _connected(path: Path, mode: str) -> sqlite3.Connection:
+    address = f"{path.absolute().as_uri()}?mode="
+    connect = partial(sqlite3.connect, uri=True, isolation_level=None)
+    if mode != "rw":
+        return connect(f"{address}{mode}")
+    if os.access(path, os.W_OK):  # else the files that SQLite would make here may harm its owner
+        connection = connect(f"{address}rw")
+        try:
+            connection.execute("SELECT 1 FROM sqlite_master")
+            return connection
+        except UNREADABLE as error:
+            if getattr(error, "sqlite_errorcode", 0) & 0xFF not in _NOT_WRITABLE:
+                return connection  # to whoever reads it the error is told again
+            connection.close()
+    _, wal, shared, _ = files_of(Path(os.path.realpath(path)))
+    if not (wal.exists() and wal.stat().st_size):
+        return connect(f"{address}ro&immutable=1")
+    if not shared.exists() or not os.access(wal, os.R_OK) or not os.access(shared, os.R_OK):
+        raise JournalError(
+            f"{path} may only be read here, and {wal.name} has what was written last, which can't "
+            "be read without writing; copy both files to a folder of your own, and read the copy"
+        )
+    return connect(f"{address}ro")
 
 
 def check(path: Path, acknowledged: int) -> None:

@@ -60,11 +60,10 @@ BEGIN
 END $$;
 """
 
-SCHEMA = "CREATE SCHEMA IF NOT EXISTS tilewire; SET search_path = tilewire;"
-SCHEMA += TABLES.format(
+_OURS = TABLES.format(
     text='TEXT COLLATE "C"', real="DOUBLE PRECISION", whole="BIGINT", value="TEXT", end=""
 )
-SCHEMA += _LEASE
+SCHEMA = "CREATE SCHEMA IF NOT EXISTS tilewire; SET search_path = tilewire;" + _OURS + _LEASE
 
 _TAKE = """
 UPDATE lease SET number = number + 1, holder = %s,
@@ -161,27 +160,25 @@ class _Connection:
             with self._connection.cursor() as cursor:
                 rows = cast("Rows", cursor.stream(_placed(question), values))
                 try:
-                    while (row := self._next_of(rows)) is not None:
+                    while True:
+                        with _patience.lasts(self._connection, ANSWER_S):
+                            row = next(rows, None)
+                        if row is None:
+                            break
                         yield row
                 finally:  # the server is asked to end what it was doing
                     with _patience.lasts(self._connection, ANSWER_S):
                         rows.close()
         except psycopg.Error as error:
-            if self._connection.closed or _ends_session(error) or _is_passing(error):
+            is_passing = (error.sqlstate or "").startswith(("57014", "53"))  # whatever the data
+            if self._connection.closed or _ends_session(error) or is_passing:
                 why = f"{self._name} can't be read as a journal: {_sentence(error)}"
                 raise JournalError(why) from None
-            self._begin_again()
+            # After an error the old transaction answers nothing more.
+            with _patience.lasts(self._connection, ANSWER_S):
+                self._connection.execute("ROLLBACK")
+                self._connection.execute(_SNAPSHOT)
             raise Unreadable(_sentence(error)) from None
-
-    def _begin_again(self) -> None:
-        """Begin a new snapshot: after an error the old transaction answers nothing more."""
-        with _patience.lasts(self._connection, ANSWER_S):
-            self._connection.execute("ROLLBACK")
-            self._connection.execute(_SNAPSHOT)
-
-    def _next_of(self, rows: Rows) -> tuple[Any, ...] | None:
-        with _patience.lasts(self._connection, ANSWER_S):
-            return next(rows, None)
 
 
 class _Patience:
@@ -202,7 +199,10 @@ class _Patience:
         import psycopg
 
         until = self._until[connection] = time.monotonic() + seconds
-        self._watch()
+        with self._starting:
+            if not self._is_watching:
+                self._is_watching = True
+                threading.Thread(target=self._look, name="journal's watch", daemon=True).start()
         try:
             yield
         except psycopg.OperationalError:
@@ -213,25 +213,17 @@ class _Patience:
         finally:
             self._until.pop(connection, None)
 
-    def _watch(self) -> None:
-        with self._starting:
-            if not self._is_watching:
-                self._is_watching = True
-                threading.Thread(target=self._look, name="journal's watch", daemon=True).start()
-
     def _look(self) -> None:
         while True:
             time.sleep(RETRY_S)
             now = time.monotonic()
             for connection, until in tuple(self._until.items()):
                 if now >= until and self._until.pop(connection, None) is not None:
-                    with suppress(Exception):  # it has ended meanwhile
-                        self._end(connection)
-
-    @staticmethod
-    def _end(connection: psycopg.Connection) -> None:
-        with socket.socket(fileno=os.dup(connection.fileno())) as stuck:
-            stuck.shutdown(socket.SHUT_RDWR)
+                    with (
+                        suppress(Exception),  # it has ended meanwhile
+                        socket.socket(fileno=os.dup(connection.fileno())) as stuck,
+                    ):
+                        stuck.shutdown(socket.SHUT_RDWR)
 
 
 _patience = _Patience()
@@ -252,7 +244,15 @@ class PostgresStore:
             with _patience.lasts(self._connection, lease.LEASE_S):
                 self._make()
             self._tenure = self._take()
-            self.notice = self._compare_clocks()
+            self.notice = ""
+            ((there,),) = self._rows("SELECT extract(epoch FROM clock_timestamp())")
+            ahead_s = time.time() - float(there)
+            if abs(ahead_s) >= CLOCK_S:
+                self.notice = (
+                    f"the clock of this machine is {abs(ahead_s):,.0f} s "
+                    f"{'ahead of' if ahead_s > 0 else 'behind'} that of {name}: games don't go by "
+                    "it, but bans and the dates of games do; have both set by NTP"
+                )
         except BaseException:
             self._connection.close()
             raise
@@ -266,18 +266,8 @@ class PostgresStore:
                 values = (str(SCHEMA_VERSION),)
                 self._connection.execute("INSERT INTO state VALUES ('version', %s)", values)
                 self._connection.execute("INSERT INTO lease VALUES (0, '', 'epoch', 0)")
-
-    def _compare_clocks(self) -> str:
-        """Return a notice if this machine's clock is far from the database's, else ``""``."""
-        ((there,),) = self._rows("SELECT extract(epoch FROM clock_timestamp())")
-        ahead_s = time.time() - float(there)
-        if abs(ahead_s) < CLOCK_S:
-            return ""
-        return (
-            f"the clock of this machine is {abs(ahead_s):,.0f} s "
-            f"{'ahead of' if ahead_s > 0 else 'behind'} that of {self._name}: games don't go by "
-            "it, but bans and the dates of games do; have both set by NTP"
-        )
+            elif self._rows("SELECT to_regclass('tilewire.origins')") == [(None,)]:
+                self._connection.execute(_OURS)  # an earlier version's journal lacks that table
 
     def _take(self) -> lease.Tenure:
         """Take the lease once it has ended; raise InUse if another host holds it.
@@ -349,7 +339,11 @@ class PostgresStore:
         self._tenure.made(asked)
         if self._tenure.is_over(time.monotonic()):
             self._give_up("a commit took too long")
-        self._ask_size()
+        if (now := time.monotonic()) >= self._sized_at + SIZED_S:
+            self._sized_at = now
+            question = "SELECT pg_database_size(current_database())"
+            with suppress(Exception):  # the next commit finds out what is wrong, and is due soon
+                ((self._bytes,),) = self._rows(question, patience_s=lease.BEAT_S)
 
     def _send(self, work: Work, number: int) -> float:
         """Send work as one message, which is one transaction; return the time of sending.
@@ -377,13 +371,6 @@ class PostgresStore:
     def _give_up(self, why: str) -> NoReturn:
         self._over = f"the lease of {self._name} is lost: {why}"
         raise lease.LeaseLost(self._over)
-
-    def _ask_size(self) -> None:
-        if (now := time.monotonic()) >= self._sized_at + SIZED_S:
-            self._sized_at = now
-            asked = "SELECT pg_database_size(current_database())"
-            with suppress(Exception):  # the next commit finds out what is wrong, and is due soon
-                ((self._bytes,),) = self._rows(asked, patience_s=lease.BEAT_S)
 
     def full(self) -> None:
         """Return None: the room of the database is not known here."""
@@ -464,11 +451,6 @@ def _ends_session(error: psycopg.Error) -> bool:
     if state is None:
         return isinstance(error, psycopg.OperationalError)
     return state.startswith(("08", "25006", "25P03", "57P"))
-
-
-def _is_passing(error: psycopg.Error) -> bool:
-    """Return whether a query failed for a passing reason, whatever the data: try it again later."""
-    return (error.sqlstate or "").startswith(("57014", "53"))
 
 
 def _placed(statement: str) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -34,6 +35,8 @@ AND number = (SELECT max(number) FROM records AS last WHERE last.game = games.ga
 _OPENED, _ENDED = msgspec.json.Decoder(Opened), msgspec.json.Decoder(Ended)
 _ALL = 2**62
 _YEAR_5000 = 95_617_584_000.0
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+"""A game's id: files are named by it, and journals are passed on."""
 _LOOKED_AT = 20
 """Old games listed for each that is wanted, since some may not be readable."""
 
@@ -169,7 +172,7 @@ def _ended(rows: Iterator[tuple[Any, ...]]) -> Iterator[EndedGame]:
     for game, label_text, at, content in rows:
         with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
             label = msgspec.json.decode(label_text, type=dict[str, Any])
-            yield EndedGame(game, label, at, _ENDED.decode(content))
+            yield EndedGame(_checked(game), label, at, _ENDED.decode(content))
 
 
 def read_ended_game(address: Address, game: str) -> KeptGame | None:
@@ -198,12 +201,13 @@ def _read(address: Address, which: str, game: str) -> KeptGame | None:
 
 
 def read_older(
-    address: Address, before: float, most: int, after: str | None = None
+    address: Address, before: float, most: int, after: str | None = None, *, having: str = ""
 ) -> list[KeptGame]:
     """Return the first ``most`` finished games that began ``before`` a time, oldest first.
 
-    The time is in seconds since 1970. Left out are games whose moves were dropped, games that can't
-    be read, and games up to and including ``after``.
+    The time is in seconds since 1970. Left out are games whose moves were dropped, games without a
+    record of the kind ``having``, games that can't be read, and games up to and including
+    ``after``.
 
     Raises:
         JournalError: the journal can't be read.
@@ -211,10 +215,12 @@ def read_older(
     which = (
         "WHERE open = 0 AND created < ? AND (CAST(? AS TEXT) IS NULL OR (created, game) > "
         "(SELECT created, game FROM games WHERE game = ?)) AND EXISTS "
-        "(SELECT 1 FROM records WHERE records.game = games.game AND number = 2)"
+        "(SELECT 1 FROM records WHERE records.game = games.game AND number = 2) AND EXISTS "
+        "(SELECT 1 FROM records WHERE records.game = games.game AND content LIKE ?)"
     )
     with _of_one_moment(address) as (reader, name):
-        values, looked_at = (before, after, after), _LOOKED_AT * most
+        kind = f'{{"record":"{having}%'
+        values, looked_at = (before, after, after, kind), _LOOKED_AT * most
         games = _games_of(reader, name, which, lambda _error: None, *values, most=looked_at)
         return list(islice(games, most))
 
@@ -251,9 +257,8 @@ def read_past(address: Address, most: int, before: str | None = None) -> PastGam
     past = []
     for game, created, opened, ended in rows:
         with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
-            past.append(
-                PastGame(game, _time(created), _OPENED.decode(opened), _ENDED.decode(ended))
-            )
+            what = _checked(game), _time(created), _OPENED.decode(opened), _ENDED.decode(ended)
+            past.append(PastGame(*what))
     return PastGames(past, rows[-1][0] if len(rows) == most else None)
 
 
@@ -268,11 +273,20 @@ def _games_of(
     for game, created in list(reader.rows(listing, *values, most)):
         try:
             note, records = _note(reader, game), _records(reader, game)
-            kept = KeptGame(game, _time(created), _label(reader, game), records, note)
+            ((text,),) = reader.rows("SELECT label FROM games WHERE game = ?", game)
+            label = msgspec.json.decode(text, type=dict[str, Any])
+            kept = KeptGame(_checked(game), _time(created), label, records, note)
         except (ValueError, RecursionError, Unreadable) as error:
             damaged(JournalError(f"{name}: game {game} can't be read: {error}"))
         else:
             yield kept
+
+
+def _checked(game: Value) -> str:
+    """Return a game's id; raise ValueError if it is none: it could lead out of a folder."""
+    if not isinstance(game, str) or _ID.fullmatch(game) is None:
+        raise ValueError(f"its id {str(game)[:80]!r} is not 1 to 64 letters, digits, '-' or '_'")
+    return game
 
 
 def _time(created: Value) -> float:
@@ -281,11 +295,6 @@ def _time(created: Value) -> float:
     Only lists and the folders of an archive depend on it.
     """
     return created if isinstance(created, float) and 0 <= created < _YEAR_5000 else 0.0
-
-
-def _label(reader: Reader, game: str) -> dict[str, Any]:
-    ((text,),) = reader.rows("SELECT label FROM games WHERE game = ?", game)
-    return msgspec.json.decode(text, type=dict[str, Any])
 
 
 def _note(reader: Reader, game: str) -> ClockNote | None:

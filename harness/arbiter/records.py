@@ -18,12 +18,11 @@ from protocol.parts import (
     UPHELD,
     WITHDRAWN,
     Accusation,
-    Belief,
-    Candidate,
     Outcome,
     RulesInPlay,
-    Search,
+    Thoughts,
     TimeControl,
+    is_void,
 )
 
 if TYPE_CHECKING:
@@ -132,15 +131,11 @@ class RefusedMove(_Record, frozen=True, tag="refused"):
     message: str
 
 
-class Thought(_Record, frozen=True, tag="thought"):
+class Thought(_Record, Thoughts, frozen=True, tag="thought"):
     """A seat sent its thoughts (an ``info`` message)."""
 
     seq: int
     seat: SeatNumber
-    text: str | None = None
-    candidates: tuple[Candidate, ...] = ()
-    search: Search | None = None
-    belief: Belief | None = None
 
 
 class Failed(_Record, frozen=True, tag="failed"):
@@ -182,16 +177,18 @@ Record: TypeAlias = (
 )
 
 
+def verdict(players: tuple[str, str], winner: int | None, *, void: bool) -> str:
+    """Return who won, for people."""
+    return f"{players[winner]} wins" if winner is not None else "no result" if void else "tied"
+
+
 def result_text(players: tuple[str, str], over: Ended | GameOver) -> str:
     """Return a sentence about how a game ended, for people."""
-    score = f"{over.scores[0]} to {over.scores[1]}"
-    if over.winner is not None:
-        ending = f"{players[over.winner]} wins, {score}"
-    elif over.outcome in ("no_show", "host_error"):
-        ending = "no result"
-    else:
-        ending = f"tied, {score}"
-    return f"{ending} ({over.message})"
+    # The winner's score first, as people say it; a forfeit's may be the smaller one.
+    first, second = over.scores if over.winner != 1 else reversed(over.scores)
+    void = is_void(over.outcome, over.winner)
+    score = "" if void else f", {first} to {second}"
+    return f"{verdict(players, over.winner, void=void)}{score} ({over.message})"
 
 
 class ClockNote(Struct, frozen=True, kw_only=True):

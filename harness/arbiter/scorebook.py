@@ -22,7 +22,7 @@ from engine.rules.game import Game
 from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import IllegalMove, stalled
 from lexicons.store import Lexicon
-from protocol.parts import MAX_SENTENCE, UPHELD, WITHDRAWN, Accusation, Outcome, Style
+from protocol.parts import MAX_SENTENCE, OUTCOMES, UPHELD, WITHDRAWN, Accusation, Outcome, Style
 
 from .clock import Clock
 from .records import (
@@ -45,19 +45,6 @@ ATTEMPTS = 3
 
 CHALLENGE_MS = 20_000
 """Time to challenge a play if the rules in play do not set it."""
-
-SENTENCES: dict[str, str] = {
-    "out": "a player went out",
-    "zeroes": "six scoreless turns in a row",
-    "resign": "resigned",
-    "time": "lost on time",
-    "illegal": "lost by illegal moves",
-    "crash": "lost, the process died twice",
-    "stall": "lost, the process hung twice",
-    "no_show": "no game",
-    "host_error": "void",
-    "challenge": "lost by a challenge",
-}
 
 
 def accusation(seat: int, code: str, message: str) -> Accusation:
@@ -231,10 +218,16 @@ class Scorebook:
         """Return both clocks in milliseconds, the running turn charged; at the end, as stopped."""
         if self.ended is not None:
             return self.ended.clocks
-        shown = [clock.remaining_ms for clock in self._clocks]
+        shown = list(self.resting_clocks)
         if self.on_turn is not None:
             shown[self.on_turn] -= self.elapsed(now_ms)
         return shown[0], shown[1]
+
+    @property
+    def resting_clocks(self) -> tuple[int, int]:
+        """Both clocks without the turn that is on, or in which the game ended, in milliseconds."""
+        first, second = self._clocks
+        return first.remaining_ms, second.remaining_ms
 
     # --- records --------------------------------------------------------------------------------
 
@@ -254,14 +247,8 @@ class Scorebook:
         """
         after = self.after(text)
         made = after.turns[-1]
-        turn = self._turn(
-            after,
-            format_move(made.move, self._alphabet),
-            made.words,
-            now_ms,
-            lag_ms,
-            host_lag_ms,
-        )
+        move = format_move(made.move, self._alphabet)
+        turn = self._turn(after, move, made.words, now_ms, lag_ms, host_lag_ms)
         self._finish(turn, after)
         return turn
 
@@ -303,14 +290,8 @@ class Scorebook:
         assert self.game is not None, "a play is open"
         after = self.game.judged(ruling)
         lost_turn = after.turns[-1].lost
-        turn = self._turn(
-            after,
-            WITHDRAWN if not ruling.stands else "-" if lost_turn else UPHELD,
-            ruling.words,
-            now_ms,
-            lag_ms,
-            host_lag_ms,
-        )
+        move = WITHDRAWN if not ruling.stands else "-" if lost_turn else UPHELD
+        turn = self._turn(after, move, ruling.words, now_ms, lag_ms, host_lag_ms)
         turn = replace(turn, challenge="lost" if ruling.stands else "won")
         self._finish(turn, after)
         return turn
@@ -353,17 +334,25 @@ class Scorebook:
     ) -> Ended:
         """End the game; a running clock stops at ``now_ms``.
 
-        ``winner`` is ignored if the game was played out; ``message`` is added to the sentence on
-        the outcome, and ``faults`` to those in the records.
+        ``winner`` is ignored if the score or a challenge decides; ``message`` is added to the
+        sentence on the outcome, and ``faults`` to those in the records.
         """
         clocks = self.clocks(now_ms)
         penalties = [Clock(shown).penalty(self.opened.time) for shown in clocks]
         final = self.scores[0] - penalties[0], self.scores[1] - penalties[1]
         over = self.game.over if self.game else None
-        if over is not None and outcome == over.reason:
+        if OUTCOMES[outcome].won_by == "score":
             winner = None if final[0] == final[1] else int(final[1] > final[0])
-            winner = winner if over.loser is None else 1 - over.loser
-        sentence = self._sentence(outcome, winner)
+        elif over is not None and over.loser is not None and outcome == over.reason:
+            winner = 1 - over.loser
+        sentence = OUTCOMES[outcome].sentence
+        if outcome == "no_show" and winner is not None:
+            sentence = "lost without a game"
+        elif outcome == "zeroes" and self.game is not None:
+            turns = stalled(self.game.position, self.rules)
+            sentence = sentence if turns == "6 scoreless turns in a row" else turns
+        if winner is not None and OUTCOMES[outcome].won_by != "score":
+            sentence = f"{self.opened.players[1 - winner]} {sentence}"
         record = Ended(
             seq=self.next_seq,
             outcome=outcome,
@@ -378,15 +367,6 @@ class Scorebook:
         )
         self.take(record)
         return record
-
-    def _sentence(self, outcome: str, winner: int | None) -> str:
-        if outcome == "no_show" and winner is not None:
-            return "lost without a game"
-        if outcome == "zeroes" and self.game is not None:
-            turns = stalled(self.game.position, self.rules)
-            if turns != "6 scoreless turns in a row":
-                return turns
-        return SENTENCES[outcome]
 
     def take(self, record: Record) -> None:
         """Apply a record, new or read from the journal."""

@@ -20,6 +20,8 @@ class Came:
     """The seat is connected and knows the game up to event ``seen``."""
 
     seen: int = -1
+    last_lines: Callable[[], str] = str
+    """Returns the last lines to and from an engine, for when its time is up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,16 @@ class TimeGift:
     why: str
 
 
-Happening: TypeAlias = Came | Said | Noted | Gone | TimeGift
+@dataclass(frozen=True, slots=True)
+class Ruled:
+    """Whoever runs the server ends the game."""
+
+    outcome: Outcome
+    why: str
+    winner: int | None = None
+
+
+Happening: TypeAlias = Came | Said | Noted | Gone | TimeGift | Ruled
 Report: TypeAlias = Callable[[Happening], None]
 
 

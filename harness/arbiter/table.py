@@ -30,7 +30,7 @@ from protocol.messages import (
     Resume,
     Reveal,
 )
-from protocol.parts import Accusation, Outcome, Style
+from protocol.parts import OUTCOMES, Accusation, Outcome, Style, thoughts_of
 from protocol.session import Answer, ArbiterSession, FromArbiter, Repeated
 
 from . import views
@@ -81,6 +81,7 @@ class _Side:
     disconnects: int = 0
     thought_bytes: int = 0
     """Bytes of its thoughts so far, recorded or not."""
+    last_lines: Callable[[], str] = str
     offered_seq: int = 0
     """The number of the next event when it was last offered the game."""
 
@@ -110,6 +111,8 @@ class Table:
         self._known_styles = known_styles
         self._seats = _Side(0), _Side(1)
         self._hold_until = now_ms + book.opened.time.ready_ms
+        self._taken_ms = now_ms
+        """When the last message, or seat that came, was taken up."""
 
     @property
     def over(self) -> bool:
@@ -125,8 +128,13 @@ class Table:
             return self._hold_until
         return flag if stands is None else min(flag, stands)
 
-    def excuse(self, ms: int) -> None:
-        """Put off all deadlines by ``ms``, in which whoever has to act next could do nothing."""
+    def excuse(self, now_ms: int) -> None:
+        """Put off all deadlines by what it took to carry out the last event, until ``now_ms``.
+
+        That is not counted from a message's arrival: what waits behind a seat's own messages waits
+        in that seat's time.
+        """
+        ms = now_ms - self._taken_ms
         self._hold_until += ms
         self.book.excuse(ms)
 
@@ -136,9 +144,13 @@ class Table:
 
     # --- events --------------------------------------------------------------------------------
 
-    def attach(self, seat: int, now_ms: int, *, seen: int = -1) -> Effects:
+    def attach(
+        self, seat: int, now_ms: int, *, seen: int = -1, last_lines: Callable[[], str] = str
+    ) -> Effects:
         """Offer a seat that has come, or come back, the game from event ``seen`` + 1 on."""
         self._seats[seat].session = ArbiterSession(self.book.opened.game)
+        self._seats[seat].last_lines = last_lines
+        self._taken_ms = now_ms
         own = self._nonces.fix_own()
         committed = Effects() if own is None else self._record(own)
         return committed + self._offer(seat, now_ms, seen)
@@ -171,7 +183,7 @@ class Table:
             return noted + Effects(restart=(seat,))
         if self._may_be_left:
             return noted + self._end_without_game([seat], message, now_ms)
-        return noted + self._end(code, 1 - seat, message, now_ms)
+        return noted + self.end(code, message, now_ms, 1 - seat)
 
     def note(self, seat: int, code: str, message: str, evidence: str = "") -> Effects:
         """Record a fault of a seat without any other effect."""
@@ -182,10 +194,6 @@ class Table:
     def give(self, seat: int, ms: int, why: str) -> Effects:
         """Give a seat time that was lost by no fault of its own."""
         return Effects() if self.over else self._record(Given(seat=seat, ms=ms, message=why))
-
-    def void(self, message: str, now_ms: int) -> Effects:
-        """Void the game for a fault of the host."""
-        return Effects() if self.over else self._end("host_error", None, message, now_ms)
 
     def tick(self, now_ms: int) -> Effects:
         """Act on the passing of time."""
@@ -213,14 +221,23 @@ class Table:
         return Effects()
 
     def receive(
-        self, seat: int, message: Message, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0
+        self,
+        seat: int,
+        message: Message,
+        now_ms: int,
+        lag_ms: int = 0,
+        host_lag_ms: int = 0,
+        taken_ms: int | None = None,
     ) -> Effects:
         """Handle a seat's message that arrived at ``now_ms`` after ``lag_ms`` of network delay.
+
+        It is taken up at ``taken_ms``, by default at once.
 
         Raises:
             PeerError: the message is not allowed now; the seat gets the reply, the game goes on.
         """
         session, book = self._seats[seat].session, self.book
+        self._taken_ms = now_ms if taken_ms is None else taken_ms
         if session is None:
             raise PeerError("out_of_turn", "nobody sits here on this connection", retry="no")
         attempt = book.attempt if seat == book.on_turn else 1
@@ -234,7 +251,7 @@ class Table:
                 why = f"declined, {code}: {reason}"
                 if self._may_be_left:
                     return self._end_without_game([seat], why, now_ms)
-                return self._end("resign", 1 - seat, why, now_ms)
+                return self.end("resign", why, now_ms, 1 - seat)
             case Move(move=text):
                 return self._seat_moves(seat, text, now_ms, lag_ms, host_lag_ms)
             case Challenge(words=words):
@@ -242,27 +259,18 @@ class Table:
             case Accept() if book.is_open:
                 return self._accept(now_ms, lag_ms, host_lag_ms)
             case Resign():
-                return self._end("resign", 1 - seat, "", now_ms)
+                return self.end("resign", "", now_ms, 1 - seat)
             case Info() as info if len(book.thoughts) < MAX_THOUGHTS:
-                return self._note_thought(seat, info)
+                thought = Thought(seq=info.seq, seat=seat, **thoughts_of(info))
+                side = self._seats[seat]
+                side.thought_bytes += len(msgspec.json.encode(thought))
+                if side.thought_bytes <= MOST_THOUGHT_BYTES:
+                    return self._record(thought)
             case Resume(seen=seen):
                 return self._offer(seat, now_ms, seen)
             case Repeated(message=repeated):
-                return Effects(sends=((seat, self._answer_again(seat, repeated, now_ms)),))
+                return Effects(sends=((seat, self._answer_again(seat, repeated)),))
         return Effects()
-
-    def _note_thought(self, seat: int, info: Info) -> Effects:
-        thought = Thought(
-            seq=info.seq,
-            seat=seat,
-            text=info.text,
-            candidates=info.candidates,
-            search=info.search,
-            belief=info.belief,
-        )
-        side = self._seats[seat]
-        side.thought_bytes += len(msgspec.json.encode(thought))
-        return self._record(thought) if side.thought_bytes <= MOST_THOUGHT_BYTES else Effects()
 
     def _record(self, record: Record) -> Effects:
         self.book.take(record)
@@ -302,7 +310,7 @@ class Table:
         self.book.start_clock(now_ms)
         return self._say(seat, views.your_turn(self.book, now_ms, seat))
 
-    def _answer_again(self, seat: int, message: Answer, now_ms: int) -> Message:
+    def _answer_again(self, seat: int, message: Answer) -> Message:
         """Answer a repeated move as before; raise PeerError if it was not this seat's to move."""
         book = self.book
         if book.ended is not None and message.seq >= book.ended.seq:
@@ -310,17 +318,12 @@ class Table:
         if message.seq == book.next_seq and not isinstance(message, Resign):  # refused before
             for refusal in book.refusals:
                 if (refusal.seq, refusal.attempt) == (message.seq, message.attempt):
-                    return views.refused(book, refusal, now_ms)
+                    return views.refused(book, refusal, self._taken_ms)
         for turn in book.turns:
             if turn.seq == message.seq and turn.charged == seat:
                 return views.played(book, turn, seat)
-        raise PeerError(
-            "out_of_turn",
-            f"event {message.seq} was not this seat's to move",
-            retry="no",
-            game=book.opened.game,
-            seq=message.seq,
-        )
+        why, game = f"event {message.seq} was not this seat's to move", book.opened.game
+        raise PeerError("out_of_turn", why, retry="no", game=game, seq=message.seq)
 
     # --- the nonces -----------------------------------------------------------------------------
 
@@ -353,16 +356,12 @@ class Table:
         if self._may_be_left:
             away = [side.number for side in self._seats if not side.live]
             return self._end_without_game(away, "not ready in time", now_ms)
-        late = [
-            side.number
-            for side in self._seats
-            if not (side.live and self._nonces.knows(side.number))
-        ]
+        late = [it.number for it in self._seats if not (it.live and self._nonces.knows(it.number))]
         message = "committed itself to a nonce and did not reveal it in time"
         faults = [accusation(seat, "unrevealed", message) for seat in late]
         if len(late) == 2:
             return self._end_without_game(late, message, now_ms, faults)
-        return self._end("time", 1 - late[0], message, now_ms, faults)
+        return self.end("time", message, now_ms, 1 - late[0], faults)
 
     # --- the game -------------------------------------------------------------------------------
 
@@ -422,7 +421,7 @@ class Table:
 
     def _end_if_over(self, now_ms: int) -> Effects:
         over = self.book.game.over if self.book.game else None
-        return Effects() if over is None else self._end(over.reason, None, "", now_ms)
+        return Effects() if over is None else self.end(over.reason, "", now_ms)
 
     def _accept(self, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Effects:
         """Take the open play; if it ends the game, charge at most the time to challenge it."""
@@ -452,10 +451,10 @@ class Table:
         )
         effects = self._record(refusal)
         if refusal.attempt < ATTEMPTS:
-            return effects + self._say(seat, views.refused(self.book, refusal, now_ms))
+            return effects + self._say(seat, views.refused(self.book, refusal, self._taken_ms))
         message = f"{move}: {error}"
         fault = accusation(seat, "illegal", message)
-        return effects + self._end("illegal", 1 - seat, message, now_ms, [fault])
+        return effects + self.end("illegal", message, now_ms, 1 - seat, [fault])
 
     # --- the end --------------------------------------------------------------------------------
 
@@ -468,28 +467,35 @@ class Table:
             times = self._seats[seat].disconnects
             away = f"away when time ran out, connection lost {times}×"
             faults.append(accusation(seat, "disconnect", away))
+        if not self.book.is_open and (lines := self._seats[seat].last_lines()):
+            noted = self.note(seat, "time", message, lines)  # which accuses it, too
+            return noted + self.end("time", message, now_ms, 1 - seat, faults)
         faults.append(accusation(seat, "time", message))
-        return self._end("time", 1 - seat, message, now_ms, faults)
+        return self.end("time", message, now_ms, 1 - seat, faults)
 
     def _end_without_game(
         self, absent: Sequence[int], message: str, now_ms: int, faults: Sequence[Accusation] = ()
     ) -> Effects:
         faults = [*faults, *(accusation(seat, "no_show", message) for seat in absent)]
-        other = self._seats[1 - absent[0]]
-        winner = other.number if len(absent) == 1 and other.been_live else None
-        return self._end("no_show", winner, message, now_ms, faults)
+        winner = 1 - absent[0] if len(absent) == 1 else None  # even if it was not ready yet
+        return self.end("no_show", message, now_ms, winner, faults)
 
-    def _end(
+    def end(
         self,
         outcome: Outcome,
-        winner: int | None,
         message: str,
         now_ms: int,
+        winner: int | None = None,
         faults: Sequence[Accusation] = (),
     ) -> Effects:
-        """End the game; a play that is open stands, and may have ended it before."""
+        """End the game, unless it is over; an open play stands, and may have ended it before.
+
+        ``winner`` is for outcomes that the score does not decide.
+        """
+        if self.over:
+            return Effects()
         accepted = Effects()
-        if self.book.is_open and outcome != "host_error":
+        if self.book.is_open and OUTCOMES[outcome].won_by != "nobody":
             accepted = self._take_open_play()
             over = self.book.game.over if self.book.game else None
             if over is not None:

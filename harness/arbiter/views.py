@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import zip_longest
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from msgspec import UNSET, Struct
+from msgspec import UNSET
 
 from engine.notation.cgp import write_cgp
 from engine.notation.move_text import format_exchange_count
@@ -29,7 +29,7 @@ from protocol.messages import (
     Started,
     YourTurn,
 )
-from protocol.parts import WITHDRAWN, Belief, Candidate, Search, Style
+from protocol.parts import OUTCOMES, WITHDRAWN, Estimates, Style, thoughts_of
 
 from .records import Accepted, Began, Ended, Opened, Record, RefusedMove, Thought, Turn
 from .scorebook import ATTEMPTS, Scorebook
@@ -75,7 +75,7 @@ def new_game(
         commitments=book.commitments.digests if opened.committed else None,
         clocks=book.clocks(now_ms) if has_begun else None,
         rack=_rack_of(book, recipient) if has_begun else None,
-        opening=_without_racks(book),
+        opening=write_cgp(book.opening.without_racks(), book.rules) if book.opening else None,
         history=tuple(played(book, turn, recipient) for turn in missed),
         known_style=known_style if isinstance(recipient, int) else None,
     )
@@ -84,13 +84,6 @@ def new_game(
 def _rack_of(book: Scorebook, recipient: Viewer) -> str | None:
     """Return the recipient's own rack, if it is a seat."""
     return book.rack_text(recipient) if isinstance(recipient, int) else None
-
-
-def _without_racks(book: Scorebook) -> str | None:
-    """Return the opening as everybody may know it; None if there is none."""
-    if book.opening is None:
-        return None
-    return write_cgp(book.opening.without_racks(), book.rules)
 
 
 def committed(book: Scorebook) -> Committed:
@@ -209,9 +202,10 @@ def game_over(book: Scorebook) -> GameOver:
         winner=ended.winner,
         scores=ended.scores,
         message=ended.message,
-        racks=("", "") if ended.outcome == "host_error" else ended.racks,
+        racks=("", "") if OUTCOMES[ended.outcome].won_by == "nobody" else ended.racks,
         rack_adjustments=ended.rack_adjustments,
         time_penalties=ended.time_penalties,
+        clocks=ended.clocks,
         faults=ended.faults,
         secret=opened.secret if opens else None,
         nonces=book.nonces if opens else None,
@@ -227,7 +221,7 @@ def is_open(opened: Opened, ended: Ended) -> bool:
     A game of a pair stays hidden, as its other game may still be on; so does a void game, which may
     be resumed.
     """
-    return opened.committed and ended.outcome != "host_error"
+    return opened.committed and OUTCOMES[ended.outcome].won_by != "nobody"
 
 
 def watched(book: Scorebook, now_ms: int, recipient: Viewer) -> Iterator[FromGame]:
@@ -259,18 +253,14 @@ def on_own_screen(book: Scorebook, record: Record, now_ms: int) -> Iterator[From
 
 
 def _info(book: Scorebook, thought: Thought) -> Info:
-    return Info(
-        game=book.opened.game,
-        seq=thought.seq,
-        text=thought.text,
-        candidates=thought.candidates,
-        search=thought.search,
-        belief=thought.belief,
-    )
+    return Info(game=book.opened.game, seq=thought.seq, **thoughts_of(thought))
 
 
-class DisclosedTurn(Struct, frozen=True, kw_only=True):
-    """A turn as it is told after the game: what was held, played and thought."""
+class DisclosedTurn(Estimates, frozen=True, kw_only=True):
+    """A turn as it is told after the game: what was held, played and thought.
+
+    The estimates are the last that the seat sent; the search is that of the candidates.
+    """
 
     seq: int
     seat: int
@@ -279,12 +269,6 @@ class DisclosedTurn(Struct, frozen=True, kw_only=True):
     """In full, with exchanged tiles."""
     notes: tuple[str, ...] = ()
     """The last texts that the seat sent."""
-    candidates: tuple[Candidate, ...] = ()
-    """The last that the seat sent."""
-    search: Search | None = None
-    """The search that was sent with the candidates."""
-    belief: Belief | None = None
-    """The last that the seat sent."""
 
 
 def disclosed(records: Sequence[Record], recipient: Viewer) -> tuple[DisclosedTurn, ...] | None:
@@ -306,8 +290,12 @@ def disclosed(records: Sequence[Record], recipient: Viewer) -> tuple[DisclosedTu
 
 
 def _disclosed(turn: Turn, thoughts: Sequence[Thought]) -> DisclosedTurn:
-    last_first = thoughts[::-1]
-    candidates = next((thought for thought in last_first if thought.candidates), None)
+    last: dict[str, Any] = {}
+    for thought in thoughts:
+        sent = {name: getattr(thought, name) for name in Estimates.__struct_fields__}
+        last |= {name: value for name, value in sent.items() if value and name != "search"}
+        if thought.candidates:
+            last["search"] = thought.search
     notes = [thought.text for thought in thoughts if thought.text]
     return DisclosedTurn(
         seq=turn.seq,
@@ -315,7 +303,5 @@ def _disclosed(turn: Turn, thoughts: Sequence[Thought]) -> DisclosedTurn:
         rack=turn.rack,
         move=turn.move,
         notes=tuple(notes[-MOST_NOTES:]),
-        candidates=candidates.candidates if candidates else (),
-        search=candidates.search if candidates else None,
-        belief=next((thought.belief for thought in last_first if thought.belief), None),
+        **last,
     )

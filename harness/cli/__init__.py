@@ -5,50 +5,75 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Sequence
-from errno import ENAMETOOLONG
+from errno import ENAMETOOLONG, ENOSPC
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Group, Parameter
 
-__all__ = ["COMMANDS", "command_line", "main", "run_command"]
+__all__ = ["COMMANDS", "GROUPS", "command_line", "main", "run_command"]
 
-COMMANDS = {
-    "match": "Play a match between two seats and print the result.",
-    "tournament": "Play a round robin, gauntlet, Swiss or knockout, and print the standings.",
-    "play": "Play against a bot yourself, in the browser or in the terminal.",
-    "warm": "Compile what bots need, so that their first game begins at once.",
-    "new": "Begin a bot of your own: a small package.",
-    "check": "Ask a bot for moves in all phases of a game; find its errors.",
-    "serve": "Serve arbiters, players and spectators over WebSockets.",
-    "bridge": "Let pages in a browser drive engines of this machine (SIU).",
-    "siu": "Run as an analysis engine, driven over standard input and output (SIU).",
-    "files": "Play for somebody else's host, through two files in a folder.",
-    "connect": "Join somebody's server as a player.",
-    "direct": "Direct a tournament on a server, or ask how it stands.",
-    "admin": "Administer a server: see who is there, kick, ban, pause, void, invite.",
-    "watch": "Follow a game on a server, in the terminal.",
-    "show": "Print a game (GCG) or a position (CGP).",
-    "report": "Write a report of a match or tournament: a page, Markdown or CSV.",
-    "games": "List the games of a journal, or write them as GCG.",
-    "backup": "Copy a journal, even while a server writes to it, and check the copy.",
-    "generate": "List the moves of a position (CGP), the best first.",
-    "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
-    "endgame": "Work out the best play with an empty bag, and prove it.",
-    "preendgame": "Compare moves with few tiles in the bag by how often they win.",
-    "puzzles": "Make, list and check puzzles: endgames and pre-endgames.",
-    "infer": "Work out what a player kept from what it played.",
-    "lexicon": "Build, describe or query a lexicon.",
-    "train": "Learn from self-play what leaves, leads and positions are worth.",
-    "experiment": "Compare players: who is better, by how much, and what they believe.",
-    "leaves": "Print what leaves are worth: some of them, the best and the worst.",
-    "token": "Make a token for a player of a server.",
-    "bench": "Measure speed, deadlines and load on this machine.",
+# A user's bot.py or engine.py, in a folder of PYTHONPATH, would be found before ours.
+sys.path.insert(0, str(Path(__file__).parents[2]))
+for _ours in ("bot", "engine", "lexicons", "protocol"):
+    import_module(_ours)
+del sys.path[0]
+
+GROUPS = {
+    "Play": {
+        "play": "Play against a bot yourself, in the browser or in the terminal.",
+        "watch": "Follow a game on a server, in the terminal.",
+    },
+    "Matches": {
+        "match": "Play a match between two seats and print the result.",
+        "tournament": "Play a round robin, gauntlet, Swiss or knockout, and print the standings.",
+        "report": "Write a report of a match or tournament: a page, Markdown or CSV.",
+        "games": "List the games of a journal, or write them as GCG.",
+        "show": "Print a game (GCG) or a position (CGP).",
+    },
+    "Your own bot": {
+        "new": "Begin a bot of your own: a small package.",
+        "check": "Ask a bot for moves in all phases of a game; find its errors.",
+        "connect": "Join somebody's server as a player.",
+        "warm": "Compile what bots need, so that their first game begins at once.",
+        "files": "Play for somebody else's host, through two files in a folder.",
+    },
+    "Server": {
+        "serve": "Serve arbiters, players and spectators over WebSockets.",
+        "token": "Make a token for a player of a server.",
+        "admin": "Administer a server: see who is there, kick, ban, pause, void, invite.",
+        "direct": "Direct a tournament on a server, or ask how it stands.",
+        "backup": "Copy a journal, even while a server writes to it, and check the copy.",
+    },
+    "Analysis": {
+        "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
+        "generate": "List the moves of a position (CGP), the best first.",
+        "preendgame": "Compare moves with few tiles in the bag by how often they win.",
+        "endgame": "Work out the best play with an empty bag, and prove it.",
+        "infer": "Work out what a player kept from what it played.",
+        "puzzles": "Make, list and check puzzles: endgames and pre-endgames.",
+        "siu": "Run as an analysis engine, driven over standard input and output (SIU).",
+        "bridge": "Let pages in a browser drive engines of this machine (SIU).",
+    },
+    "Words and tables": {
+        "lexicon": "Build, describe or query a lexicon.",
+        "leaves": "Print what leaves are worth: some of them, the best and the worst.",
+        "train": "Learn from self-play what leaves, leads and positions are worth.",
+    },
+    "Laboratory": {
+        "experiment": "Compare players: who is better, by how much, and what they believe.",
+        "bench": "Measure speed, deadlines and load on this machine.",
+    },
 }
-"""Each command's line in the list of ``tilewire --help``."""
+"""Commands by purpose, the most used first, each with its line in ``tilewire --help``."""
+
+_PANELS = {title: Group(title, sort_key=key) for key, title in enumerate([*GROUPS, "Options"])}
+COMMANDS = [name for group in GROUPS.values() for name in group]
 
 _HELP = """A server for bots that play crossword board games: matches, clocks, analysis.
 
@@ -72,8 +97,16 @@ _MODULES = {
 }
 """Modules of the commands that share a module of another name."""
 
-_GROUPS = ("bench", "bridge", "experiment", "lexicon", "new", "puzzles", "train")
+_NESTED = ("bench", "bridge", "experiment", "lexicon", "new", "puzzles", "train")
 """Commands with subcommands."""
+
+
+_HABITS = {
+    "option: --tc": "write --time 10s --increment 100ms for 10+0.1",
+    "option: --rounds": "a match has --games; tilewire tournament has rounds",
+    "Unused Tokens": "a match has two seats; tilewire tournament takes more",
+}
+"""What to write for what other programs take, by a part of what is then said of ``match``."""
 
 
 def command_line(*asked: str) -> App:
@@ -86,12 +119,18 @@ def command_line(*asked: str) -> App:
         config=_check_values,
         suppress_keyboard_interrupt=False,
     )
-    for name, line in COMMANDS.items():
-        target = f"harness.cli.{_MODULES.get(name, name)}:{'app' if name in _GROUPS else name}"
-        app.command(target, name=name, help=None if name in asked else line)
     app.register_install_completion_command(
-        help="Have the shell complete commands and options (bash, zsh, fish).", group="Shell"
+        help="Have the shell complete commands and options (bash, zsh, fish).",
+        group=_PANELS["Options"],
     )
+    for flag in ("--help", "--version"):
+        app[flag].group = _PANELS["Options"]
+    for purpose, lines in GROUPS.items():
+        group = _PANELS[purpose]
+        for key, (name, line) in enumerate(lines.items()):
+            target = f"harness.cli.{_MODULES.get(name, name)}:{'app' if name in _NESTED else name}"
+            help_ = None if name in asked else line
+            app.command(target, name=name, help=help_, group=group, sort_key=key)
     return app
 
 
@@ -116,6 +155,7 @@ def main() -> None:
         else:
             stream.reconfigure(errors="replace")
     signal.signal(signal.SIGTERM, _terminate)
+    sys.unraisablehook = _unraisable
     status = run_command(sys.argv[1:])
     try:
         sys.stdout.flush()
@@ -128,6 +168,18 @@ def _terminate(_number: int, _frame: FrameType | None) -> NoReturn:
     from .failing import Terminated
 
     raise Terminated
+
+
+def _unraisable(lost: sys.UnraisableHookArgs) -> None:
+    """Send a stop signal again: Python drops what is raised in a destructor or weakref callback."""
+    if not issubclass(lost.exc_type, KeyboardInterrupt):
+        sys.__unraisablehook__(lost)
+        return
+    number = signal.SIGINT if lost.exc_type is KeyboardInterrupt else signal.SIGTERM
+    # From a thread, a moment later: here the main thread would raise inside this hook.
+    again = threading.Timer(0.05, os.kill, (os.getpid(), number))
+    again.daemon = True
+    again.start()
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -148,13 +200,18 @@ def run_command(arguments: Sequence[str]) -> int:
     except CommandFailed as failure:
         return _failed(str(failure), failure.status)
     except CycloptsError as error:
-        return _failed(str(error), 2)
+        said = str(error)
+        for part, hint in _HABITS.items() if arguments[0] == "match" else ():
+            said = f"{said.partition('.')[0]}; {hint}" if part in said else said
+        return _failed(said, 2)
     except (BrokenPipeError, SystemExit):  # the latter by rich
         return OUTPUT_GONE
     except KeyboardInterrupt as stop:
         return stop_status(stop)
     except (OSError, MemoryError) as error:
         is_input = getattr(error, "errno", None) == ENAMETOOLONG
+        if isinstance(error, OSError) and error.errno == ENOSPC:
+            error.filename = error.filename or "standard output"  # all else is named
         return _failed(reason(error), 2 if is_input else 1)
     return 0
 

@@ -93,6 +93,7 @@ def rereading(
                 tokens.reread()
         if access.certificate is not None:
             renew(access.certificate, tell)
+        server.check_tokens()
         try:
             said = read()
             with sentences():

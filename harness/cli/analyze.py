@@ -6,11 +6,12 @@ import threading
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
 from msgspec import Meta
 
+from bot.cores import usable_cores
 from bot.equipment import Resources
 from bot.player import View
 from engine.inference.likelihood import MODELS, Model, margin, soft
@@ -19,29 +20,34 @@ from engine.notation.move_text import parse_told
 from engine.notation.replaying import LOST_TURN
 from engine.rules.moves import Move
 from engine.rules.position import Position, bag_count
-from engine.rules.rules import Rules
+from engine.rules.rules import Rules, check_move
 
 from . import options
 from .failing import CommandFailed, sentences
 from .positions import (
+    GameFile,
     Judge,
     PositionArgument,
     interruptible,
+    is_folder,
     note_unknown_words,
     read_game,
     read_position,
     time_to_think,
 )
-from .study_run import check_drawable, check_writable
+from .study_run import StudyRun, check_drawable, check_writable
 
 if TYPE_CHECKING:
     from engine.endgame.solver import EndgameSolver
+    from engine.rules.rules import Rules
+    from harness.analysis.review import Turn
     from lexicons.store import Lexicon
 
 MOST_RACKS = 200_000
 """The default of ``--racks``."""
 
 ModelName = Literal["deterministic", "margin", "soft"]
+PlayOption: TypeAlias = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
 
 
 def generate(
@@ -76,9 +82,8 @@ def generate(
     """
     if top is not None and all_:
         raise CommandFailed("give either --top or --all")
-    rules = board.load()
-    lexicon = options.lexicon_for(lexicon, rules.distribution)
-    position = read_position(what, rules, lexicon)
+    rules, lexicon = board.load(lexicon)
+    position = read_position(what, rules, lexicon, strict=board.strict)
     if not position.racks[position.on_turn]:
         raise CommandFailed("the rack of the player on turn is not given")
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "engine.movegen.generator")
@@ -98,18 +103,22 @@ def generate(
 def analyze(
     what: PositionArgument,
     /,
-    *,
+    *others: str,
     time: options.PositiveDuration | None = None,
     rollouts: options.Count | None = None,
     plies: options.Count | None = None,
     candidates: options.Count = 15,
+    play: PlayOption = None,
     tables: options.TableOptions = options.TableOptions(),
     threads: options.ThreadsOption = 1,
     seed: options.SeedOption = 0,
     board: options.BoardOptions = options.BoardOptions(),
+    workers: options.WorkersOption | None = None,
+    out: Annotated[Path | None, Parameter(name="--out")] = None,
+    alias: Annotated[tuple[str, ...], Parameter(negative="", show_default=False)] = (),
     json_: options.JsonOption = False,
 ) -> None:
-    """Find the best move of a position by simulation, or review a game.
+    """Find the best move of a position by simulation, or review a game, or many.
 
     Moves are played and followed by turns of static players, again and again, with other tiles
     each time. The last fifth compares the move that was played, if it isn't the best, with the
@@ -118,7 +127,9 @@ def analyze(
 
     Args:
         what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
-            a line of the score sheet as `tilewire show` numbers them; GAME.gcg, every turn.
+            a line of the score sheet as `tilewire show` numbers them; GAME.gcg, every turn; a
+            folder, the games (.gcg) in it.
+        others: More games and folders. Many games are summed up by player.
         time: How long at most; it ends before if it is certain. [default: 10s; 1s for each turn
             of a game]
         rollouts: How many of all candidates together, instead of a time, for each turn of a game;
@@ -126,27 +137,31 @@ def analyze(
             positions that the solver looks at, and 20,000 at least are looked at.
         plies: Turns after a candidate. [default: 2; to the end of the game when the bag is low]
         candidates: How many moves, the best by static equity.
-        json_: Print one JSON object, or one for each turn of a game.
+        workers: Of many games, how many at once, each on cores of its own. [default: all cores]
+        out: A folder for the review of many games: turns.jsonl, with which the same command
+            resumes; turns.csv; review.html, a page.
+        alias: NAME=SPELLING,SPELLING: names in many games that are one player's.
+        play: A move to compare with the best, '8D WORD' or '-ABC', in place of the played one.
+        json_: Print one JSON object, or one for each turn of a game; of many games, their tables.
     """
     if time is not None and rollouts is not None:
         raise CommandFailed("give either --time or --rollouts")
-    rules = board.load()
-    tables = tables.for_rules(rules)
-    from harness.analysis.review import Turn, turn_before, turns_of
+    rules, lexicon = board.load(tables.lexicon)
+    tables = replace(tables, lexicon=lexicon)
+    from .reviewing import read_games, review_games
 
-    game = read_game(what, rules)
-    is_review = game is not None and game.line is None
-    if game is None:
-        turns = [Turn(read_position(what, rules, tables.lexicon, has_choice=True))]
-    elif game.line is None:
-        with sentences(f"{game.path}: "):
-            turns = turns_of(game.gcg, game.played, rules)
+    is_many = bool(others or workers or out or alias) or is_folder(what)
+    game = None if is_many else read_game(what, rules, board.strict)
+    is_review = is_many or (game is not None and game.line is None)
+    if is_many:
+        games, left_out = read_games((what, *others), rules, lexicon, alias, board.strict)
+        turns = [turn for each in games.values() for turn in each.turns]
     else:
-        turns = [turn_before(game.gcg, game.played, game.line, rules)]
-        if turns[0].obstacle:
-            raise CommandFailed(f"{what}: {turns[0].obstacle}")
-    if game is not None:
-        game.compare_words(tables.lexicon)
+        turns = _turns(what, game, rules, lexicon)
+    if play is not None:
+        if is_review:
+            raise CommandFailed(f"--play is for one turn: name it, as {what}@7")
+        turns = [_trying(turns[0], play, rules)]
     judge = Judge.load(tables, rules, "bot.search.analysis.findings")
     note_unknown_words(judge.words, *(turn.position.board for turn in turns))
     from bot.search.analysis.findings import Settings
@@ -163,12 +178,43 @@ def analyze(
         seconds=(usual_ms if time is None else time) / 1_000,
         rollouts=rollouts,
     )
+    if is_many:
+        at_once = min(workers or max(1, usable_cores() // threads), len(games))
+        review_games(games, left_out, settings, StudyRun(workers=at_once, out=out, json_=json_))
+        return
     stop = threading.Event()
     with sentences(), interruptible(stop.set):
         if is_review:
             review_game(turns, settings, stop.is_set, as_json=json_)
         else:
             show_position(turns[0], settings, stop.is_set, as_json=json_)
+
+
+def _turns(what: str, game: GameFile | None, rules: Rules, lexicon: str) -> list[Turn]:
+    """Return the turns of a game, or the one that is asked about, or fail."""
+    from harness.analysis.review import Turn, turn_before, turns_of
+
+    if game is None:
+        return [Turn(read_position(what, rules, lexicon, has_choice=True))]
+    if game.line is None:
+        with sentences(f"{game.path}: "):
+            turns = turns_of(game.gcg, game.played, rules)
+    else:
+        turns = [turn_before(game.gcg, game.played, game.line, rules)]
+        if turns[0].obstacle:
+            raise CommandFailed(f"{what}: {turns[0].obstacle}")
+    game.compare_words(lexicon)
+    return turns
+
+
+def _trying(turn: Turn, play: str, rules: Rules) -> Turn:
+    """Return a turn with the move of ``--play`` in place of the played one, or fail."""
+    from harness.analysis.sheet import read_try
+
+    with sentences("--play: "):
+        move = read_try(play, turn, rules)
+        check_move(turn.position, move, rules, None, bag_count(turn.position, rules))
+    return replace(turn, tried=move, taken_back=False)
 
 
 def endgame(
@@ -199,9 +245,8 @@ def endgame(
             value, or null; depth, in turns; nodes; seconds; pv, the best play of both; scores, what
             each of its moves scores; spread, at the end of the game, a bound like the value.
     """
-    rules = board.load()
-    lexicon = options.lexicon_for(lexicon, rules.distribution)
-    position = read_position(what, rules, lexicon, has_choice=True)
+    rules, lexicon = board.load(lexicon)
+    position = read_position(what, rules, lexicon, strict=board.strict, has_choice=True)
     if bag := bag_count(position, rules):
         from engine.preendgame import MOST_IN_BAG
 
@@ -267,9 +312,8 @@ def preendgame(
             half), wins, draws and losses, and the spread that is gained to the end of the game;
             null where no case was looked at.
     """
-    rules = board.load()
-    lexicon = options.lexicon_for(lexicon, rules.distribution)
-    position = read_position(what, rules, lexicon, has_choice=True)
+    rules, lexicon = board.load(lexicon)
+    position = read_position(what, rules, lexicon, strict=board.strict, has_choice=True)
     from engine.preendgame import MOST_IN_BAG
 
     if not (bag := bag_count(position, rules)):
@@ -319,7 +363,7 @@ def infer(
     what: PositionArgument,
     /,
     *,
-    play: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None,
+    play: PlayOption = None,
     model: ModelName = "soft",
     margin: float | None = None,
     temperature: float | None = None,
@@ -375,9 +419,8 @@ def infer(
         check_drawable("--plot")
         check_writable("--plot", plot)
     player = _model(model, margin, temperature)
-    rules = board.load()
-    lexicon = options.lexicon_for(lexicon, rules.distribution)
-    asked = _asked(what, play, rules, lexicon)
+    rules, lexicon = board.load(lexicon)
+    asked = _asked(what, play, rules, lexicon, strict=board.strict)
     judge = Judge.load(options.TableOptions(lexicon, leaves), rules, "bot.search.analysis.inferred")
     from bot.search.analysis.inferred import infer, observe
     from engine.inference.equity_loss import Judges
@@ -386,7 +429,7 @@ def infer(
 
     with sentences():
         judges = Judges(judge.words, rules, judge.leaves)
-    with sentences(asked.where):
+    with sentences(asked.where), options.working("searching"):
         observed = observe(asked.position, asked.move, rules, judge.words)
         most, seconds = racks or MOST_RACKS, None if time is None else time / 1_000
         inferred = infer(judges, observed, player, racks=most, seconds=seconds, seed=seed)
@@ -418,9 +461,9 @@ class _Asked:
     nick: str = ""
 
 
-def _asked(what: str, play: str | None, rules: Rules, lexicon: str) -> _Asked:
+def _asked(what: str, play: str | None, rules: Rules, lexicon: str, *, strict: bool) -> _Asked:
     """Read a position and a play; a line of a game has both."""
-    game = read_game(what, rules)
+    game = read_game(what, rules, strict=strict)
     if game is None:
         position = read_position(what, rules, lexicon)
         if play is None:

@@ -6,23 +6,25 @@ Findings, of a position or a whole game, are in ``findings_view``.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
 import numpy as np
 from rich.text import Text
 
-from bot.search.analysis.inferred import Inferred, written_play
+from bot.search.analysis.inferred import BINGO_SAMPLES, Inferred, written_play
 from bot.search.analysis.questions import RankedMoves
 from bot.search.analysis.solving import EndgameProof, PreEndgameComparison, best_play
 from engine.inference.likelihood import Model
+from engine.inference.rack_forecast import Sampled
 from engine.movegen.evaluation import POINT
 from engine.notation.move_text import format_full_move
-from engine.rules.moves import Move, Place
+from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
 from harness.analysis.as_json import Answer, answer_json
+from harness.analysis.verdict import plus_minus
 from harness.figures import counted, duration, number, plain, share, table
 from harness.pictures import picture
 
@@ -46,8 +48,7 @@ def print_answer(
 ) -> None:
     """Print an answer, other than that of ``analyze``, as text or as an object of JSON."""
     if as_json:
-        known = answer_json(answer, rules, top, line=line, nick=nick)
-        print_json(known)
+        print_json(answer_json(answer, rules, top, line=line, nick=nick))
         return
     width = terminal_width()
     match answer:
@@ -91,7 +92,7 @@ def _ranked(ranked: RankedMoves, rules: Rules, width: int | None) -> Iterator[st
     rows = [
         (*_move_cells(row.move, row.score, row.leave, ranked.position, rules), equity)
         for row in ranked.moves
-        for equity in [number(row.equity / POINT, 3)]
+        for equity in [number(None if row.move == PASS else row.equity / POINT, 3)]
     ]
     counts = ranked.counts
     kinds = counted(counts["place"], "placement"), counted(counts["exchange"], "exchange")
@@ -170,14 +171,17 @@ def _preendgame(
         )
         for row in outcomes[:top]
     ]
-    head = ("move", "score", "leave", "win %", "wins", "draws", "losses", "spread", "cases", "")
-    yield table(head, rows, width, ("wins", "draws", "losses", "cases", "leave"))
+    parts = ("wins", "draws", "losses")
+    head = ("move", "score", "leave", "win %", *parts, "spread", "cases", "value")
+    yield table(head, rows, width, (*parts, "cases", "leave"))
     yield ""
     cases = f"{counted(work.cases, 'case')} of bag and other rack"
     if work.mass < ALL:
         yield f"{cases}: {number(100 * work.mass, 1, unit=' %')} of what there can be"
     else:
         yield f"{cases}, {'all that there are' if work.cases > 1 else 'the only one'}"
+    best = "the best stays best with" if work.is_settled else "another may be best with"
+    yield f"proven: certain in every case; {best} more time"
     yield _pace(sum(row.nodes for row in outcomes), compared.seconds)
 
 
@@ -188,19 +192,26 @@ def _inference(
     inferred: Inferred, rules: Rules, top: int, title: str, width: int | None
 ) -> Iterator[str]:
     known, alphabet = inferred.posterior, rules.distribution.alphabet
+    is_explained = known.surviving > 0
+    times = ("before", "after") if is_explained else ("before",)
     yield title
+    if not is_explained:
+        yield (
+            f"no rack{' looked at' * bool(known.unseen)} explains this play under this model;\n"
+            "what follows is what was known before"
+        )
     yield ""
     rows = [
-        (str(rank), alphabet.text(leave) or "nothing", _percent(prior), _percent(posterior))
-        for rank, (leave, prior, posterior) in enumerate(known.top(top), start=1)
+        (str(rank), alphabet.text(leave) or "nothing", *map(_percent, chances[: len(times)]))
+        for rank, (leave, *chances) in enumerate(known.top(top), start=1)
     ]
-    yield table(("", "leave", "before", "after"), rows, width, ("before",))
+    yield table(("", "leave", *times), rows, width, times[:-1])
     if isinstance(inferred.observed.play.move, int):
         kept = counted(inferred.observed.play.kept, "tile")
         yield f"before: how often these are the best {kept} to keep of a random rack"
     yield ""
     # How much was looked at.
-    listed, size = len(known.leaves), f"effective size {number(known.effective, 0)}"
+    listed, size = len(known.leaves), f"as exact as {number(known.effective, 0)} drawn racks"
     survive = f"{known.surviving:,} survive{'s' * (known.surviving == 1)}"
     weight = f", {share(1 - known.unseen)} by weight" if known.unseen else ""
     if known.is_drawn:
@@ -211,35 +222,49 @@ def _inference(
     else:
         yield f"{counted(known.considered, 'leave')} considered; {survive}"
     yield f"the ten likeliest: {share(known.mass_of_top(10))}"
-    yield f"entropy: {number(known.entropy_prior, 2)} bits before, {number(known.entropy, 2)} after"
-    before, after = inferred.bingo
-    yield (
-        f"a bingo in the next turn: {share(before.chance)} before, ± {number(100 * before.error)}; "
-        f"{share(after.chance)} after, ± {number(100 * after.error)}"
-    )
+    bits, play = (known.entropy_prior, known.entropy)[: len(times)], inferred.observed.play
+    equal = _at_times(times, [number(2**each, 0) for each in bits], " equal chances")
+    yield f"as uncertain as {equal} (entropy {', '.join(number(each, 2) for each in bits)} bits)"
+    bingos = [_bingo(each, play.bag >= play.held - play.kept) for each in inferred.bingo]
+    yield f"a bingo in the next turn: {_at_times(times, bingos)} ({BINGO_SAMPLES} racks)"
     if (truth := inferred.truth) is not None:
         leave = alphabet.text(truth.leave) or "nothing"
         rank = "is not among them" if truth.rank is None else f"ranks {truth.rank:,}"
-        chances = f"{_percent(truth.prior)} before, {_percent(truth.posterior)} after"
-        yield f"it kept {leave}, which {rank}: {chances}"
+        both = _at_times(times, (_percent(truth.prior), _percent(truth.posterior)))
+        yield f"it kept {leave}, which {rank}: {both}"
     yield ""
     yield "one or more of a tile on the rack now"
     # Tiles are in columns side by side, as many as fit, reading down.
     cells = [
-        (tile, *map(share, chances))
+        (tile, *map(share, chances[: len(times)]))
         for tile, *chances in zip(alphabet.letters, *inferred.tiles, strict=True)
     ]
     fitting = (width or WIDTH) // _TILE_COLUMN
     height = -(-len(cells) // min(max(fitting, 1), _TILE_COLUMNS))
     columns = [cells[at : at + height] for at in range(0, len(cells), height)]
-    tables = ([("tile", "before", "after"), *column] for column in columns)
-    side_by_side = zip_longest(*tables, fillvalue=("", "", ""))
+    tables = ([("tile", *times), *column] for column in columns)
+    side_by_side = zip_longest(*tables, fillvalue=("",) * (1 + len(times)))
     head, *lines = [[text for cell in row for text in (*cell, "")][:-1] for row in side_by_side]
     yield table(head, lines)
     yield ""
     yield f"{duration(1_000 * inferred.seconds)} for the inference, {_player(inferred.model)}"
-    if known.note:
+    if inferred.model.name == "soft":
+        yield "temperature: points given up that make a play 2.7 times less likely"
+    if known.note and is_explained:
         yield f"note: {known.note}"
+
+
+def _at_times(times: Sequence[str], texts: Sequence[str], unit: str = "") -> str:
+    first, *rest = [f" {time}" for time in times]
+    return ", ".join(map(str.__add__, texts, [unit + first, *rest]))
+
+
+def _bingo(sampled: Sampled, is_possible: bool) -> str:
+    """Write a chance; if all samples agree and no rule says so, its bound at 95 %."""
+    rarest = 0.05 ** (1 / BINGO_SAMPLES)
+    if sampled.error or not is_possible:
+        return plus_minus(share(sampled.chance), sampled.error, 100)
+    return f"over {share(rarest)}" if sampled.chance else f"below {share(1 - rarest)}"
 
 
 def _title(inferred: Inferred, rules: Rules, line: int, nick: str) -> str:
@@ -285,7 +310,8 @@ def draw_inference(
     with picture(path, 15, max(6.0, 1.5 + 0.25 * bars)) as figure:
         left, right = figure.subplots(1, 2, width_ratios=(2, 3))
         title = _title(inferred, rules, line, nick)
-        figure.suptitle(f"{title} – {_player(inferred.model)}")
+        no = "" if inferred.posterior.surviving else "no rack explains this play: "
+        figure.suptitle(f"{no}{title} – {_player(inferred.model)}")
         left.barh(rows, 100 * np.array(posterior), color="tab:blue", label="after the play")
         left.plot(100 * np.array(prior), rows, "|", color="black", ms=9, mew=2, label="before it")
         left.set_yticks(rows, [alphabet.text(leave) or "nothing" for leave in leaves])

@@ -10,11 +10,13 @@ from typing import Annotated, Any, TypeVar
 
 import msgspec
 from cyclopts import Parameter
+from msgspec import UNSET
 
 from bot.players.options import parse_duration
+from harness.arbiter.records import verdict
 from harness.figures import counted, number, plain, table
 from harness.seats.seats import greeted
-from lexicons.text import read_text
+from lexicons.text import did_you_mean, read_text
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -60,13 +62,8 @@ def ask(
 
 def read_token(path: Path) -> str:
     """Read a token from its file, or fail with a sentence that doesn't repeat what is in it."""
-    try:
-        with sentences():
-            words = read_text(path).split()
-    except FileNotFoundError:
-        raise CommandFailed(f"there is no token file {path}") from None
-    except OSError as error:
-        raise CommandFailed(f"the token file {path} can't be read: {error.strerror}") from None
+    with sentences(), sentences(f"the token file {path} can't be read: ", (OSError,)):
+        words = read_text(path).split()
     if len(words) != 1:
         raise CommandFailed(
             f"{path} has {counted(len(words), 'word')}, but a token file has one: the token that "
@@ -107,6 +104,8 @@ async def answered(channel: Channel, asked: Message, kind: type[_A]) -> _A:
                 match (await channel.receive()).content:
                     case Ping(id=number):
                         await channel.send(Pong(id=number))
+                    case Pong(id=0):
+                        await channel.send(Ping(id=1))  # what was woken by the act has run by then
                     case Pong():
                         is_settled = True
                     case Error(message=message):
@@ -134,14 +133,15 @@ def admin(
 ) -> None:
     """Administer a server while it runs, and print who is there and what is on.
 
-    ``list`` only asks. ``kick NAME``: close a player's connection; its clock runs on. ``ban WHOM``:
-    don't let in a name, an address or a network, until ``unban WHOM``. ``pause``: no game begins,
-    until ``resume``. ``void GAME``: end a game without a result. ``adjust GAME NAME TIME``: give a
-    player time. ``invite``: print a token for somebody who chooses a name with it.
+    ``list`` only asks. ``kick WHOM``: close all connections of a name, an address or a network,
+    but no admin's; players' clocks run on. ``ban WHOM``: also let none in, until ``unban WHOM``.
+    ``pause``: no game begins, until ``resume``. ``release NAME``: forget who claimed a name, and
+    send away who is here with it. ``void GAME``: end a game without a result. ``adjust GAME NAME
+    TIME``: give a player time. ``invite``: print a token for somebody who chooses a name with it.
 
     Args:
         url: The server, ws://host:port or wss://host:port.
-        action: list, kick, ban, unban, pause, resume, void, adjust or invite.
+        action: list, kick, ban, unban, release, pause, resume, void, adjust or invite.
         arguments: What the action needs.
         name: The admin's name.
         token_file: A file with the admin's token.
@@ -151,24 +151,18 @@ def admin(
         json_: Print one JSON object.
     """
     arguments_of = {
-        "list": (),
-        "kick": ("NAME",),
-        "ban": ("WHOM",),
-        "unban": ("WHOM",),
-        "pause": (),
-        "resume": (),
+        **dict.fromkeys(("list", "pause", "resume", "invite"), ()),
+        **dict.fromkeys(("kick", "ban", "unban"), ("WHOM",)),
+        "release": ("NAME",),
         "void": ("GAME",),
         "adjust": ("GAME", "NAME", "TIME"),
-        "invite": (),
     }
     if action not in arguments_of:
-        known = ", ".join(arguments_of)
-        raise CommandFailed(f"no action is called {plain(action)!r}; there are {known}")
+        raise CommandFailed(f"no action {plain(action)!r}; there are {', '.join(arguments_of)}")
     needed = arguments_of[action]
     if len(arguments) != len(needed):
-        raise CommandFailed(
-            f"write: tilewire admin URL {' '.join([action, *needed])} --name … --token-file …"
-        )
+        words = " ".join([action, *needed])
+        raise CommandFailed(f"write: tilewire admin URL {words} --name … --token-file …")
     if for_ is not None and (action != "ban" or not for_ or for_ % 60_000):
         raise CommandFailed("--for is how long a ban lasts, in whole minutes, at least 1m")
     fields: dict[str, Any] = {"action": action, "why": why}
@@ -183,11 +177,17 @@ def admin(
     if json_:
         print_json(state)
     else:
+        if action == "adjust":  # a list has no clocks
+            game, player, given = map(plain, arguments)
+            options.say(f"{player} has {given} more in game {game}")
         print(state.token or state_text(state))
 
 
 def state_text(state: ServerState) -> str:
-    """Return what is on at a server as tables of players, games and bans, below what is wrong."""
+    """Return what is on at a server as tables, below what is wrong.
+
+    There are tables of players, of all connections, of games and of bans.
+    """
     notes = []
     if state.paused is not None:
         notes.append(f"no game begins: {plain(state.paused)}")
@@ -204,6 +204,7 @@ def state_text(state: ServerState) -> str:
         )
         for player in state.players
     ]
+    connections = [tuple(map(plain, (it.role, it.name, it.address))) for it in state.connections]
     games = [
         (
             plain(game.game),
@@ -214,15 +215,20 @@ def state_text(state: ServerState) -> str:
         for game in state.games
     ]
     bans = [
-        (plain(ban.whom), "good" if ban.minutes is None else f"{ban.minutes} min", plain(ban.why))
+        (
+            plain(ban.whom),
+            "good" if ban.minutes is None else f"{ban.minutes} min",
+            *map(plain, ban.why.partition(": ")[::2]),  # an admin's name has no spaces
+        )
         for ban in state.bans
     ]
     tables = [
         table(head, rows)
         for head, rows in (
             (("player", "address", "seeks", "game"), players),
+            (("role", "name", "connected from"), connections),
             (("game", "players", "scores", "turns"), games),
-            (("banned", "for", "why"), bans),
+            (("banned", "for", "by", "why"), bans),
         )
         if rows
     ]
@@ -243,14 +249,17 @@ def direct(
     """Direct a tournament on a server, and print how it stands.
 
     ``standings`` only asks, and needs no name. ``pause``: no game begins, until ``resume``, which
-    also begins the first round without waiting for entrants. ``withdraw NAME``: an entrant
-    leaves. ``join NAME``: one comes, or comes back. ``correct GAME SCORE SCORE``: give a game, by
-    its number, another result; the first score is of the entrant that moved first. ``correct GAME
-    void``: have it played again.
+    also begins the first round without waiting for entrants. ``end``: no further round is paired,
+    unless you ``resume``. ``withdraw NAME``: an entrant leaves. ``join NAME``: one comes, or comes
+    back. ``correct GAME SCORE SCORE``: give a game, by its number, another result; the first score
+    is of the entrant that moved first. ``correct GAME void``: have it played again. ``release
+    NAME``: forget who took an entrant's name, so that it can come with its token, or from another
+    address. ``bye NAME ROUND``: half a point for a round that an entrant misses. ``pair NAME
+    NAME``: two meet in the next round. Both with ``void`` after it: take that back.
 
     Args:
         url: The server, ws://host:port or wss://host:port.
-        action: standings, pause, resume, withdraw, join or correct.
+        action: standings, pause, resume, end, withdraw, join, bye, pair, correct or release.
         arguments: What the action needs.
         name: The director's name.
         token_file: A file with the director's token.
@@ -274,21 +283,23 @@ def direct(
 def _direction(action: str, arguments: Sequence[str], why: str) -> Message:
     """Return the message of a director's action, or fail with a sentence."""
     arguments_of = {
-        "standings": "",
-        "pause": "",
-        "resume": "",
-        "withdraw": "NAME",
-        "join": "NAME",
+        **dict.fromkeys(("standings", "pause", "resume", "end"), ""),
+        **dict.fromkeys(("withdraw", "join", "release"), "NAME"),
+        "bye": "NAME ROUND [void]",
+        "pair": "NAME NAME [void]",
         "correct": "GAME SCORE SCORE, or GAME void",
     }
     fields: dict[str, object] = {}
     match action, list(arguments):
         case "standings", []:
             return Standings()
-        case (("pause" | "resume"), []):
+        case (("pause" | "resume" | "end"), []):
             pass
-        case (("withdraw" | "join"), [name]):
+        case (("withdraw" | "join" | "release"), [name]):
             fields = {"name": name}
+        case (("bye" | "pair"), [name, other, *void]) if void in ([], ["void"]):
+            what = "number" if action == "bye" else "opponent"
+            fields = {"name": name, what: other, "void": bool(void)}
         case "correct", [game, "void"]:
             fields = {"number": game}
         case "correct", [game, first, second]:
@@ -297,11 +308,14 @@ def _direction(action: str, arguments: Sequence[str], why: str) -> Message:
             write = f"tilewire direct URL {action} {arguments_of[action]}"
             raise CommandFailed(f"write: {write.rstrip()}")
         case _:
-            raise CommandFailed(
-                f"no action is called {plain(action)!r}; there are {', '.join(arguments_of)}"
-            )
-    with sentences():
+            close = did_you_mean(action, arguments_of)
+            known = ", ".join(arguments_of)
+            raise CommandFailed(f"no action {plain(action)!r}{close}; there are {known}")
+    try:
         return msgspec.convert({"action": action, "why": why, **fields}, Direct, strict=False)
+    except msgspec.ValidationError:
+        limits = "in whole numbers, scores from -10,000 to 10,000, names up to 64 characters"
+        raise CommandFailed(f"write: {action} {arguments_of[action]}, {limits}") from None
 
 
 def standings_text(listed: StandingList) -> str:
@@ -309,6 +323,7 @@ def standings_text(listed: StandingList) -> str:
     rounds = f" of {listed.rounds}" if listed.rounds else ""
     heading = f"round {listed.round}{rounds}" if listed.round else "no round has begun"
     heading += ", over" * listed.over + ", paused" * listed.paused
+    heading += f"\n{plain(listed.waits)}" if listed.waits else ""
     entrants = [
         (
             str(place),
@@ -316,25 +331,27 @@ def standings_text(listed: StandingList) -> str:
             str(row.games),
             f"{row.points:g}",
             number(row.spread, 0, sign=True),
-            str(row.byes or ""),
+            " + ".join(
+                filter(None, (str(row.byes or ""), f"{row.half_byes} × ½" * bool(row.half_byes)))
+            ),
             "" if row.presence == "here" else row.presence,
         )
         for place, row in enumerate(listed.rows, start=1)
     ]
-    parts = [
-        heading,
-        table(("", "name", "games", "points", "spread", "byes", ""), entrants),
-    ]
-    games = [
-        (
-            str(game.number),
-            plain(game.players[0]),
-            *(("", "") if game.scores is None else map(str, game.scores)),
-            plain(game.players[1]),
-            game.outcome or ("on" if game.game else "to come"),
-        )
-        for game in listed.games
-    ]
+    parts = [heading, table(("", "name", "games", "points", "spread", "byes", ""), entrants)]
+    games = []
+    for game in listed.games:
+        scores = ("", "") if game.scores is None else map(str, game.scores)
+        state = game.outcome or ("on" if game.game else "to come")
+        if game.winner is not UNSET:
+            state += f", {verdict(game.players, game.winner, void=state == 'no_show')}"
+        first, second = map(plain, game.players)
+        games.append((str(game.number), first, *scores, second, plain(state)))
+    arranged = []
+    for it in listed.arranged:
+        bye = "" if len(it.names) == 2 else " has half a point a game" if it.half else " has a bye"
+        arranged.append(f"round {it.round}: {plain(' – '.join(it.names))}{bye}")
+    parts += ["\n".join(arranged)] if arranged else []
     if games:
         parts.append(table(("game", "moves first", "", "", "moves second", ""), games))
     return "\n\n".join(parts)

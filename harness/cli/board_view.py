@@ -21,7 +21,6 @@ from engine.rules.moves import PLAYED_THROUGH, Move, Place
 from engine.rules.position import Board
 from harness.figures import minutes, plain, plain_text
 from lexicons.alphabet import BLANK_FLAG, EMPTY, Alphabet
-from lexicons.layout import BoardLayout
 
 WIDTH = 80
 """Columns that a view fits into; its width where there is no terminal."""
@@ -136,16 +135,6 @@ def _centred(text: str, width: int) -> str:
     return " " * (space // 2) + text + " " * (space - space // 2)
 
 
-def _legend(layout: BoardLayout) -> Text:
-    text = Text(" " * LABELS)
-    letters = _LETTER_MARKS, layout.letter_multipliers, "letter"
-    words = _WORD_MARKS, layout.word_multipliers, "word"
-    for marks, multipliers, what in (letters, words):
-        for times in sorted(set(multipliers) & marks.keys()):
-            text.append(f"{marks[times]} ", "bold").append(f"{times}×{what}  ", "dim")
-    return text
-
-
 # --- what stands beside it ----------------------------------------------------------------------
 
 
@@ -170,9 +159,15 @@ def game_view(
         panel += ["", _moves(moves[-LAST_MOVES:])]
     if closing:
         panel += ["", Text(plain(closing), "bold")]
-    squares = board_text(board, alphabet, fresh)
+    legend = Text(" " * LABELS)
+    letters = _LETTER_MARKS, board.layout.letter_multipliers, "letter"
+    words = _WORD_MARKS, board.layout.word_multipliers, "word"
+    for marks, multipliers, what in (letters, words):
+        for times in sorted(set(multipliers) & marks.keys()):
+            legend.append(f"{marks[times]} ", "bold").append(f"{times}×{what}  ", "dim")
+    squares = Group(board_text(board, alphabet, fresh), legend)
     parts: list[RenderableType] = [Text(plain(heading), "bold")] if heading else []
-    return Group(*parts, _Beside(Group(squares, _legend(board.layout)), Group(*panel)))
+    return Group(*parts, _Beside(squares, Group(*panel)))
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ def bridge(
     *,
     config: Path,
     verbose: Annotated[
-        VerboseOption,
-        Parameter(help="Log who comes and what is started; no code and no token."),
+        VerboseOption, Parameter(help="Log who comes and what is started; no code and no token.")
     ] = False,
 ) -> None:
     """Let pages in a browser drive engines of this machine.
@@ -83,10 +82,9 @@ def revoke(*ids: str, config: Path, all: Annotated[bool, Parameter(negative="")]
 
 async def _run(config: BridgeConfig) -> None:
     bridge = Bridge(config, say)
-    await bridge.start()
-    say(
-        f"bridge on ws://127.0.0.1:{bridge.port} for {', '.join(sorted(config.origins))}; "
-        f"engines: {', '.join(config.engines)}"
-    )
-    await until_told_to_stop()
-    await bridge.stop()
+    async with bridge.listening():
+        say(
+            f"bridge on ws://127.0.0.1:{bridge.port} for {', '.join(sorted(config.origins))}; "
+            f"engines: {', '.join(config.engines)}"
+        )
+        await until_told_to_stop()

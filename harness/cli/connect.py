@@ -9,31 +9,35 @@ from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
+from hashlib import sha256
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
-from msgspec import UNSET
+from msgspec import UNSET, Meta
 
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec, create_player, known_bots, load_factory
 from bot.seat.author_errors import in_words
-from bot.seat.connection import BotRunner, TurnedAway
+from bot.seat.connection import TurnedAway
 from bot.seat.draw_audit import DrawsWitness
 from bot.seat.runtime import log_to_stderr
 from bot.seat.worker_main import TOKEN, live
 from bot.seat_text import parse_seat
 from engine.rules.bag import DrawError
-from harness.arbiter.records import charged_seat, result_text
+from harness.arbiter.records import result_text
 from harness.figures import counted, plain
 from harness.matches.report import table_text
-from harness.matches.results import GameResult, SeatResult, counted_challenges
+from harness.matches.results import GameResult, seat_result
 from harness.matches.statistics import as_json_object, match_statistics
 from harness.seats.engines.files import BOT_FILE, HOST_FILE, FileExchange
 from harness.seats.engines.files_host import FilesHost
 from harness.seats.seat_factory import SeatMaker, open_remote
 from harness.seats.seats import greeted
 from harness.server.relay import PLAYED, Relay
+from harness.writing import write_file
+from lexicons.cache import remove_unused
 from lexicons.store import lexicon_names
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
@@ -49,13 +53,15 @@ from protocol.messages import (
     Pong,
     Seek,
     Seeking,
+    StandingList,
+    Standings,
     Welcome,
 )
 from protocol.parts import WITHDRAWN
 from protocol.websocket import dial
 
 from . import options
-from .asking import read_token
+from .asking import answered, read_token
 from .failing import CommandFailed, print_json, sentences
 from .preparing import prepare
 
@@ -69,8 +75,8 @@ def connect(
     opponent: str | None = None,
     wait: Annotated[bool, Parameter(negative="")] = False,
     table: str | None = None,
-    rules: options.RulesOption = "english",
-    games: options.GamesOption = 1,
+    rules: options.RulesOption = None,
+    games: Annotated[int, Meta(ge=1, le=10_000)] | None = None,
     token_file: Path | None = None,
     ca: Path | None = None,
     tables: options.TableOptions = options.TableOptions(),
@@ -87,6 +93,7 @@ def connect(
         name: The bot's name on the server. [default: its own; of a built-in one my-BOT]
         opponent: Whom to play against. [default: anyone]
         wait: Wait for an opponent that isn't there yet.
+        games: How many games. [default: 1; in a tournament all]
         table: The table to play at, of a server that has several, or a ladder. [default: its first]
         token_file: A file with the token of that name. [default: $TILEWIRE_TOKEN, if set]
         ca: Certificates (PEM) to trust for wss, instead of the system's.
@@ -108,39 +115,47 @@ def connect(
     if spec.kind != "remote":
         if ponder:
             options.check_pondering(1, threads, "--threads")
-        equipment = tables.for_rules(options.load_rule_set(rules)).equipment(
-            threads, ponder=ponder, rules=rules
-        )
+        equipment = tables.for_game(rules, threads, ponder=ponder)
         if equipment.lexicon not in lexicon_names() or tables.leaves or tables.winprob:
             options.load_equipped(equipment)  # what is embedded is known to be sound
         prepare([("", spec.name, spec)], equipment)  # before it asks for a game
-    elif (rules, tables, threads) != ("english", options.TableOptions(), 1) or (
-        ponder or seed is not None
-    ):
+    elif (rules, tables, threads, ponder, seed) != (None, options.TableOptions(), 1, False, None):
         raise CommandFailed(
             f"{spec.text} is elsewhere and has words and tables of its own: leave out --rules, "
             "--lexicon, --leaves, --winprob, --threads, --ponder and --seed"
         )
-    wish = Seek(opponent=opponent, games=games, table=table)
     # A server's own bots have the known names.
     name_there = name or (f"my-{spec.name}" if spec.name in known_bots() else spec.name)
     lexicon = None if equipment is None else equipment.lexicon
+    join = partial(dial, url, token=token, tls=tls)
+    if games is None:
+        games = 10_000 if options.run(_is_tournament(join, name_there)) else 1
+    wish = Seek(opponent=opponent, games=games, table=table)
     played = _Games(name_there, games, wait, lexicon, table)
-
-    async def join() -> Channel:
-        return await dial(url, token=token, tls=tls)
-
     try:
         with _failing(spec, played.name, has_token=bool(token), is_named=bool(name)):
             if equipment is None:
                 options.run(_relay(join, spec, played.name, wish, played))
             else:
-                options.run(_play(join, spec, equipment, played.name, wish, seed, played))
+                kept = None if token else _ResumeSecret(url, played.name)
+                options.run(_play(join, spec, equipment, wish, seed, played, kept))
     finally:
         played.show(as_json=json_)
     if played.misdealt:
         misdealt = counted(played.misdealt, "game")
         raise CommandFailed(f"{misdealt} not dealt as {url} had committed to", status=1)
+
+
+async def _is_tournament(join: Callable[[], Awaitable[Channel]], name: str) -> bool:
+    """Return whether a server plays a tournament; False also if it can't be asked."""
+    try:
+        channel = await greeted(await join(), "spectator", name)
+        try:
+            return not (await answered(channel, Standings(), StandingList)).over
+        finally:
+            await channel.close()
+    except (CommandFailed, ChannelClosed):
+        return False
 
 
 @contextmanager
@@ -156,7 +171,9 @@ def _failing(spec: SeatSpec, name: str, *, has_token: bool, is_named: bool) -> I
         hint = ""
         if away.code == "forbidden" and not has_token and "token" in str(away):
             hint = "; give it by --token-file"
-        elif away.code == "forbidden" and not has_token:
+        elif "tournament" in str(away):  # the name is not what is wrong
+            pass
+        elif away.code == "forbidden" and not has_token and "another name" not in str(away):
             hint = "; choose another --name"
         elif away.code == "forbidden" and not is_named:
             hint = "; give the name of the token's owner by --name"
@@ -173,20 +190,86 @@ async def _play(
     join: Callable[[], Awaitable[Channel]],
     spec: SeatSpec,
     equipment: Equipment,
-    name: str,
     wish: Seek,
     seed: int | None,
     played: _Games,
+    kept: _ResumeSecret | None,
 ) -> None:
     """Have a bot of this machine play, over connections that may be lost."""
+    said = ""
+    """Why the connection is lost; empty while there is one."""
 
     def lost(why: str) -> None:
-        options.say(f"{plain(why)}; connecting again")
+        nonlocal said
+        if why != said:
+            options.say(f"{plain(why)}; connecting again for 5 minutes at most")
+        said = why
 
-    async def talk(runner: BotRunner) -> str:
-        return await runner.run(join, lost=lost)
+    def hear(message: Message) -> None:
+        nonlocal said
+        if said and isinstance(message, Welcome):
+            options.say("connected again")
+            said = ""
+        if kept is not None and isinstance(message, Welcome) and message.secret:
+            kept.keep(message.secret)
+        played.hear(message)
 
-    await live(spec, equipment, talk, name=name, seed=seed, seek=wish, hear=played.hear)
+    secret = "" if kept is None else kept.read()
+    await live(
+        *(spec, equipment, lambda runner: runner.run(join, lost=lost)),
+        name=played.name,
+        seed=seed,
+        seek=wish,
+        hear=hear,
+        secret=secret,
+    )
+
+
+class _ResumeSecret:
+    """The secret by which a bot without a token comes back to its game, also after ``kill -9``.
+
+    A server gives it to a name; it is kept in a file that only this user can read, named by both.
+    """
+
+    def __init__(self, url: str, name: str) -> None:
+        self._file = sha256(f"{url}\n{name}".encode()).hexdigest()[:32]
+        self._has_failed = False
+
+    def read(self) -> str:
+        """Return it; empty if there is none."""
+        try:
+            path = _state_folder() / self._file
+            status, text = path.stat(), path.read_text(encoding="ascii")
+        except (OSError, ValueError):
+            return ""
+        is_private = status.st_uid == os.geteuid() and not status.st_mode & 0o077
+        return text if is_private and re.fullmatch(r"([0-9a-f]{2}){16,64}", text) else ""
+
+    def keep(self, secret: str) -> None:
+        """Keep one for the next start; if it can't be kept, say once what that comes to."""
+        try:
+            folder = _state_folder()
+            folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            write_file(folder / self._file, secret, private=True)
+            remove_unused(folder, "*")
+        except OSError as error:
+            if not self._has_failed:
+                options.say(
+                    f"{plain(str(error))}; a bot that is killed now can't come back to its game: "
+                    "set XDG_STATE_HOME to a folder that may be written"
+                )
+            self._has_failed = True
+
+
+def _state_folder() -> Path:
+    """Return the folder of secrets by which bots come back; raise OSError if there is no home."""
+    shared = os.environ.get("XDG_STATE_HOME", "")
+    try:
+        # The XDG specification says to ignore relative paths.
+        base = Path(shared) if Path(shared).is_absolute() else Path.home() / ".local" / "state"
+    except RuntimeError:
+        raise OSError("there is no home folder for its secret") from None
+    return base / "tilewire" / "resume"
 
 
 async def _relay(
@@ -197,12 +280,11 @@ async def _relay(
     try:
         server = await greeted(await join(), "player", name)
         await server.send(wish)
-        is_noted = False
-        while not is_noted:
+        while True:
             match (await server.receive()).content:
                 case Seeking() as seeking:
                     played.hear(seeking)
-                    is_noted = True
+                    break
                 case Ping(id=number):
                     await server.send(Pong(id=number))
                 case Error() | PeerError() as refusal:
@@ -328,8 +410,8 @@ class _Games:
             self._draws.setdefault(message.game, DrawsWitness(message))
         if witness := self._draws.get(getattr(message, "game", None) or ""):
             witness.hear(message)
-        if isinstance(message, Seeking) and message.held_back:
-            options.say(f"waits: {plain(message.held_back)}")
+        if isinstance(message, Seeking) and (why := message.held_back or message.not_rated):
+            options.say(f"waits: {plain(why)}" if message.held_back else plain(why))
         match message:
             case Welcome(games=games) if self._earlier is None:
                 self._earlier = games
@@ -342,7 +424,7 @@ class _Games:
                 if absent or message.opponent is None:
                     at = f" at the table {plain(message.table)}" if message.table else ""
                     options.say(f"waits for {plain(message.opponent or 'an opponent')}{at}")
-            case Goodbye(code="kicked", message=why):
+            case Goodbye(code="kicked" | "withdrawn", message=why):
                 raise TurnedAway(plain(why))
             case NewGame():
                 self._begin(message)
@@ -360,9 +442,7 @@ class _Games:
             options.say(f"the server plays with {plain(offer.lexicon)}, not with {self.lexicon}")
         if new and self._is_earlier(offer.game) and offer.you is not None:
             opponent = plain(offer.players[1 - offer.you])
-            options.say(
-                f"going on with game {plain(offer.game)} against {opponent}, which began earlier"
-            )
+            options.say(f"going on with earlier game {plain(offer.game)} against {opponent}")
         self._offers[offer.game] = offer
         self._plays.setdefault(offer.game, {}).update({play.seq: play for play in offer.history})
 
@@ -378,21 +458,16 @@ class _Games:
         players = plain(" – ".join(offer.players))
         ending = plain(result_text(offer.players, over))
         print(f"{number}  {players}, {ending}", flush=True)
-        self._check_draws(over)
-
-    def _is_earlier(self, game: str) -> bool:
-        return game in (self._earlier or ())
-
-    def _check_draws(self, over: GameOver) -> None:
-        witness = self._draws.pop(over.game, None)
-        if witness is None:
-            return
         try:
-            if reason := witness.check(over):
+            witness = self._draws.pop(over.game, None)
+            if witness is not None and (reason := witness.check(over)):
                 self._unproven[reason] += 1
         except DrawError as error:
             self.misdealt += 1
             options.say(plain(f"GAME {over.game} WAS NOT DEALT AS COMMITTED TO: {error}"))
+
+    def _is_earlier(self, game: str) -> bool:
+        return game in (self._earlier or ())
 
     def show(self, *, as_json: bool) -> None:
         """Print a table of the games that have ended, if any; JSON even if there are none."""
@@ -412,8 +487,17 @@ class _Games:
 
 def _result(number: int, offer: NewGame, turns: Sequence[Played], over: GameOver) -> GameResult:
     """Return a game's result, with its player as side a."""
-    you = offer.you or 0
-    own, other = (_side(seat, offer, turns, over) for seat in (you, 1 - you))
+    you, made = offer.you or 0, [turn for turn in turns if turn.challenge in (UNSET, "open")]
+    withdrawn = {turn.seq - 1 for turn in turns if turn.move == WITHDRAWN}
+    bingos = Counter[int]()
+    for turn in made:
+        # ``8D [CH]A.s`` puts three tiles on the board.
+        placed = re.findall(r"\[[^\]]*\]|[^.]", turn.move.partition(" ")[2])
+        bingos[turn.seat] += turn.seq not in withdrawn and len(placed) >= offer.rules.rack_size
+    clocks = turns[-1].clocks if turns else (offer.time.initial_ms,) * 2
+    own, other = (
+        seat_result(seat, offer, turns, over, bingos[seat], clocks[seat]) for seat in (you, 1 - you)
+    )
     return GameResult(
         game=offer.game,
         number=number,
@@ -422,32 +506,7 @@ def _result(number: int, offer: NewGame, turns: Sequence[Played], over: GameOver
         sides=(own, other),
         outcome=over.outcome,
         winner=None if over.winner is None else int(over.winner != you),
-        turns=sum(turn.challenge in (UNSET, "open") for turn in turns),
-        seconds=sum(turn.think_ms for turn in turns) / 1_000,
+        turns=len(made),
+        seconds=(own.think_ms + other.think_ms) / 1_000,
+        note="" if over.outcome == "out" else result_text(offer.players, over),
     )
-
-
-def _side(seat: int, offer: NewGame, turns: Sequence[Played], over: GameOver) -> SeatResult:
-    own = [turn for turn in turns if charged_seat(turn.seat, turn.move) == seat]
-    made = [turn for turn in own if turn.challenge in (UNSET, "open")]
-    withdrawn = {turn.seq - 1 for turn in turns if turn.move == WITHDRAWN}
-    stood = [turn.move for turn in made if turn.seq not in withdrawn]
-    left_ms = own[-1].clocks[seat] if own and offer.time.max_overtime_ms else 0
-    return SeatResult(
-        name=offer.players[seat],
-        score=over.scores[seat],
-        moves=len(made),
-        think_ms=sum(turn.think_ms for turn in own),
-        longest_ms=max((turn.think_ms for turn in own), default=0),
-        overtime_ms=max(0, -left_ms),
-        time_penalty=over.time_penalties[seat],
-        bingos=sum(_placed(move) >= offer.rules.rack_size for move in stood),
-        faults=tuple(fault.code for fault in over.faults if fault.seat == seat),
-        challenges=counted_challenges(own, offer.rules),
-    )
-
-
-def _placed(move: str) -> int:
-    """Count the tiles that a move puts on the board: ``8D [CH]A.s`` has three."""
-    _, _, word = move.partition(" ")
-    return len(re.findall(r"\[[^\]]*\]|[^.]", word))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -12,23 +12,23 @@ from msgspec.structs import fields, replace
 
 from bot.players.options import parse_duration
 from bot.seat_text import is_name, parse_seat
+from harness.figures import counted
 from harness.matches.config import MatchError, TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
 from harness.server.direction import Plan
-from harness.server.tokens import KnownTokens, hash_token, new_token, write_private
+from harness.server.tokens import KnownTokens, hash_token, new_token
+from harness.writing import write_file
 from lexicons.store import Lexicon
 from lexicons.text import read_text
 
 from . import options
 from .access_files import AccessFiles
 from .failing import UNREADABLE, CommandFailed, sentences
-from .match_settings import (
-    TournamentSettings,
-    check_cores,
-    configure,
-    read_settings,
-)
+from .match_settings import TournamentSettings, check_cores, configure, read_settings
 from .preparing import prepare
+
+ENTRANTS = "entrants.txt"
+"""The file in a tournament's folder that has the tokens of registered entrants."""
 
 _IN_WORDS = {"time": "clock", "lexicon_checksum": "words", "names": "name"}
 """What errors call a field of the configuration that is not a key of the file."""
@@ -70,17 +70,37 @@ def plan_of(
             raise CommandFailed(f"directors: {name!r} can't be a name: one word, no / or address")
     settings = dataclasses.replace(said, concurrency=max_games)
     config, words = configure(seats, settings, guests_at=host)
-    time = replace(config.time, ready_ms=no_show)
-    config = replace(config, time=time)
+    config = replace(config, time=replace(config.time, ready_ms=no_show))
     check_cores(config, directed=True)
-    seats_here = zip(config.names, map(parse_seat, config.seats), strict=True)
-    named = [("", name, spec) for name, spec in seats_here]
-    prepare(named, config.equipment, hidden=access.hidden)
+    here = [("", *it) for it in zip(config.names, map(parse_seat, config.seats), strict=True)]
+    prepare(here, config.equipment, hidden=access.hidden)
     folder = options.make_folder(out) if out else options.fresh_folder("tournaments")
     with sentences(kinds=(MatchError, *UNREADABLE), status=1), ExitStack() as opened:
         files = opened.enter_context(MatchFolder(folder))
-        config = _as_begun(config, folder, file, has_seed=said.seed is not None)
+        if is_begun := (folder / "match.json").exists():  # it goes on as it began
+            begun = read_config(folder)
+            # The lag that isn't charged is that of the address, which may be another one now.
+            time = replace(config.time, lag_ms=begun.time.lag_ms)
+            anew = replace(config, contained=begun.contained, time=time)
+            if said.seed is None:  # one drawn at random differs each time
+                anew = replace(anew, seed=config.seed and begun.seed)
+            differ = [
+                _IN_WORDS.get(field.name, field.name)
+                for field in fields(TournamentConfig)
+                if field.name not in ("concurrency", "transport")
+                and getattr(anew, field.name) != getattr(begun, field.name)
+            ]
+            if differ:
+                raise CommandFailed(
+                    f"{file} differs from the tournament that was begun in {folder}: "
+                    f"{', '.join(differ)}; mend that, or begin another with another --out"
+                )
+            now = {name: getattr(config, name) for name in ("concurrency", "transport", "time")}
+            config = replace(begun, **now)
+        options.say(f"{'goes on with the' if is_begun else 'begins a new'} tournament in {folder}")
         directors = _director_tokens(said.directors, folder, access.tokens)
+        guests = [spec.name for spec in map(parse_seat, config.seats) if spec.kind == "guest"]
+        entrants = None if access.tokens is not None else _entrant_tokens(guests, folder)
         write_config(config, folder)
         plan = Plan(
             config=config,
@@ -89,52 +109,57 @@ def plan_of(
             is_open=said.open,
             wait_s=wait_s,
             notice=options.say_once(),
+            entrants=entrants,
             hidden=access.hidden,
         )
         opened.pop_all()  # the server closes it
     return plan, words
 
 
-def _as_begun(
-    config: TournamentConfig, folder: Path, file: Path, *, has_seed: bool
-) -> TournamentConfig:
-    """Return the settings that the folder's tournament began with; ``config`` if it has none.
+def _entrant_tokens(names: Sequence[str], folder: Path) -> dict[str, str]:
+    """Return the hashes of registered entrants' tokens: kept in the folder, or made now.
 
-    Fail if the two differ.
+    The file has a name and its token a line.
     """
-    if not (folder / "match.json").exists():
-        return config
-    begun = read_config(folder)
-    anew = replace(config, contained=begun.contained)
-    if not has_seed:  # one drawn at random differs each time
-        anew = replace(anew, seed=config.seed and begun.seed)
-    free = ("concurrency", "transport")
-    differ = [
-        _IN_WORDS.get(field.name, field.name)
-        for field in fields(TournamentConfig)
-        if field.name not in free and getattr(anew, field.name) != getattr(begun, field.name)
-    ]
-    if differ:
-        raise CommandFailed(
-            f"{file} differs from the tournament that was begun in {folder}: {', '.join(differ)}; "
-            "mend that, or begin another with another --out"
-        )
-    return replace(begun, concurrency=config.concurrency, transport=config.transport)
+    path = folder / ENTRANTS
+    lines = read_text(path).splitlines() if path.exists() else []
+    known = {}
+    for number, line in enumerate(lines, start=1):
+        if len(fields := line.split()) != 2:
+            raise ValueError(f"{path}, line {number}: not 'name token'")
+        known[fields[0]] = fields[1]
+    if new := [name for name in names if name not in known]:
+        made = {name: new_token() for name in new}
+        known |= made
+        text = "".join(f"{line}\n" for line in (*lines, *(" ".join(it) for it in made.items())))
+        write_file(path, text, private=True)
+        options.say(f"tokens of {counted(len(new), 'entrant')} are in {path}: give each its own")
+    return {name: hash_token(known[name]) for name in names}
 
 
 def _director_tokens(
     names: Sequence[str], folder: Path, tokens: KnownTokens | None
-) -> dict[str, str]:
-    """Return the hashes of directors' tokens: known, kept in the folder, or made now."""
+) -> Callable[[], dict[str, str]]:
+    """Return a function of the hashes of directors' tokens: known, or kept in the folder.
+
+    Tokens that are neither are made now.
+    """
+    files = {name: folder / f"{name}.token" for name in names}
     known = tokens.read() if tokens is not None else {}
-    hashes = {}
-    for name in names:
+    for name, path in files.items():
         if name in known:
-            hashes[name] = known[name]
             continue
-        path = folder / f"{name}.token"
         if not path.exists():
-            write_private(path, f"{new_token()}\n")
+            write_file(path, f"{new_token()}\n", private=True)
             options.say(f"the token of {name}, a director, is in {path}")
-        hashes[name] = hash_token(read_text(path).strip())
-    return hashes
+        read_text(path)  # what is wrong with it is said at the start
+
+    def read() -> dict[str, str]:
+        known = tokens.read() if tokens is not None else {}
+        hashes = {name: known[name] for name in files if name in known}
+        for name, path in files.items():
+            with suppress(OSError, ValueError):
+                hashes.setdefault(name, hash_token(read_text(path).strip()))
+        return hashes
+
+    return read

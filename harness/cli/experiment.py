@@ -15,14 +15,7 @@ from harness import figures
 from .failing import CommandFailed, sentences
 from .options import Count, WinprobOption, say
 from .preparing import seat_modules
-from .study_run import (
-    Many,
-    StudyRun,
-    explaining,
-    load_chances,
-    load_field,
-    show_rows,
-)
+from .study_run import Many, StudyRun, explaining, load_chances, load_field, show_rows
 
 if TYPE_CHECKING:
     from harness.lab.studies.duel import Judge
@@ -42,12 +35,7 @@ _GAMES = 400
 
 @app.command
 def duel(
-    player: str,
-    opponent: str,
-    /,
-    *,
-    games: Many | None = None,
-    run: StudyRun = StudyRun(),
+    player: str, opponent: str, /, *, games: Many | None = None, run: StudyRun = StudyRun()
 ) -> None:
     """Play one player against another, in pairs of games with the same draws.
 
@@ -169,11 +157,9 @@ def oracle(
     _check_cores(run, player, opponent)
     from harness.lab.studies.oracle import STRATA, Oracle
 
-    field = run.field(
-        "harness.lab.studies.oracle", *seat_modules(player, opponent), winprob=winprob
-    )
-    chances = load_chances(field, winprob)
     seats = player, opponent
+    field = run.field("harness.lab.studies.oracle", *seat_modules(*seats), winprob=winprob)
+    chances = load_chances(field, winprob)
     strata = tuple(name for name in STRATA if not bag or name in bag)
     study = Oracle(seats, field, run.seed, chances, judge_plies, judge_rollouts, strata)
     run.work([study], positions)
@@ -207,19 +193,14 @@ def calibration(
     from harness.lab.studies.duel import Games
     from harness.lab.studies.replayed_beliefs import read_games
 
-    field, seats, seed = (
-        run.field("harness.lab.studies.calibration", *seat_modules(seat)),
-        (seat, seat),
-        run.seed,
-    )
-    given = None
-    if from_ is not None:
+    field, seats = run.field("harness.lab.studies.calibration", *seat_modules(seat)), (seat, seat)
+    if from_ is None:
+        _check_cores(run, seat)
+        study = Calibration(Games(seats, field, run.seed), racks)
+    else:
         with explaining("--from", from_):
             given = read_games(from_, field.lexicon, seats)
-        seed = given.seed
-    else:
-        _check_cores(run, seat)
-    games = Games(seats, field, seed)
-    rows = run.work([Calibration(games, racks, given)], positions)
+        study = Calibration(Games(seats, field, given.seed), racks, given)
+    rows = run.work([study], positions)
     if (there := rows["losses"][0].positions) < positions:
         say(f"the games of --from have {figures.counted(there, 'position')}, and no more")

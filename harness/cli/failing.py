@@ -12,6 +12,7 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from errno import EDQUOT, EFBIG, ENOSPC
 
 import msgspec
 
@@ -50,6 +51,8 @@ def sentences(
     except BrokenPipeError:  # of standard output: no fault of a file or a connection
         raise
     except kinds as error:
+        if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EFBIG):
+            status = 1
         raise CommandFailed(f"{where}{reason(error, where)}", status) from None
 
 

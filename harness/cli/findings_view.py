@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import contextmanager
 from typing import Literal
 
 from rich.console import Console, Group, RenderableType
@@ -13,34 +13,45 @@ from rich.table import Table
 from rich.text import Text
 
 from bot.search.analysis.findings import Findings, Settings
+from bot.search.analysis.over_racks import OverRacks
 from engine.movegen.evaluation import POINT
 from engine.notation.move_text import format_full_move
+from engine.rules.moves import PASS
 from engine.rules.rules import Rules
 from harness.analysis.as_json import answer_json
 from harness.analysis.review import Turn, analyse_turn, review
 from harness.analysis.verdict import (
     CAVEAT,
+    GRADED,
+    OVER_RACKS,
+    Reviewed,
     closing_sentences,
+    grade,
     is_found,
     is_played_guess,
     opening_sentences,
     plus_minus,
     verdict_text,
 )
-from harness.figures import DASH, counted, fitting, number, plain, share
+from harness.figures import DASH, counted, fitting, number, plain, share, shortened
 
 from .answer_text import heading
 from .board_view import WIDTH, print_view, terminal_width
 from .failing import print_json
+from .options import working
+from .study_run import telling
 
 _PLIES_SHOWN = 4
 _LONGEST_NICK = 12
-_SHEET = ("line", "player", "played", "best", "before", "after", "cost", "±", "points")
+_SHEET = ("line", "player", "played", "best", "before", "after", "cost", "±", "points", "grade")
 _CANDIDATES = ("", "move", "score", "leave", "static", "win %", "equity", "samples")
 _DROPPED = ("samples", "static", "leave", "score")
 _SOLVED = (*_CANDIDATES[:-1], "value")
-_TEXTS = ("move", "leave", "player", "played", "best", "value")
-_BY_ROLLOUTS = "win %: of rollouts won; static, equity: points, by score and leave, by rollouts"
+_TEXTS = ("move", "leave", "player", "played", "best", "value", "grade")
+_BY_ROLLOUTS = (
+    "win %: of rollouts won; static: points, by score and leave; equity: points gained on the "
+    "opponent by the end of the rollouts, the leaves then included"
+)
 _BY_SOLVER = "equity: points gained to the end of the game with the best play by both sides"
 _BEFORE_AFTER = "before, after: games won in % with the best move, with the one played"
 _ALONE = "if these two were compared alone, by rollouts of their own, all is by those"
@@ -72,6 +83,9 @@ def show_position(
         _print_json(turn, findings, settings)
         return
     verdict = plain(verdict_text(findings, rules))
+    if isinstance(findings, OverRacks):
+        print_view(Group(Text(plain(above), "bold"), "", Text(verdict)), console)
+        return
     legend = Text(_BY_SOLVER if findings.worths else _BY_ROLLOUTS, "dim")
     print_view(Group(_view(findings, rules, above, width), legend, "", Text(verdict)), console)
 
@@ -79,17 +93,20 @@ def show_position(
 def review_game(
     turns: list[Turn], settings: Settings, stopped: Callable[[], bool], *, as_json: bool
 ) -> None:
-    """Analyse every turn whose rack is known, and sum up.
+    """Analyse every turn of which the rack or the tiles played are known, and sum up.
 
     JSON has a line for each turn as it is done. In a terminal the last rows are drawn meanwhile.
     """
     rules, console = settings.rules, Console()
-    reviewed: list[tuple[Turn, Findings | None]] = []
+    reviewed: list[Reviewed] = []
     with _screen(console, as_json=as_json) as live:
         if live is not None:
             live.update(_sheet([], rules, console.width), refresh=True)
+        tell = telling(len(turns), "turns")
         for turn, findings in review(settings, turns, stopped):
             reviewed.append((turn, findings))
+            if live is None and len(reviewed) < len(turns):
+                tell(len(reviewed))
             if as_json:
                 _print_json(turn, findings, settings)
             elif live is not None:
@@ -106,21 +123,25 @@ def review_game(
         print_view(Group(*parts), console)
 
 
-def _print_json(turn: Turn, findings: Findings | None, settings: Settings) -> None:
+def _print_json(turn: Turn, findings: Findings | OverRacks | None, settings: Settings) -> None:
     if findings is None:
         known = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
     else:
         known = answer_json(
             findings, settings.rules, line=turn.line, nick=turn.nick, leaves=settings.leaves
         )
-    print_json(known, flush=True)
+    print_json(known | ({"notices": [*turn.notices]} if turn.line else {}), flush=True)
 
 
-def _screen(console: Console, *, as_json: bool) -> AbstractContextManager[Live | None]:
-    """Return a live display for a terminal; its value is None for JSON or without a terminal."""
+@contextmanager
+def _screen(console: Console, *, as_json: bool) -> Iterator[Live | None]:
+    """Yield a live display for a terminal; None for JSON or without a terminal."""
     if as_json or not console.is_interactive:
-        return nullcontext()
-    return Live(console=console, auto_refresh=False, transient=True)
+        with working("searching"):
+            yield None
+    else:
+        with Live(console=console, auto_refresh=False, transient=True) as live:
+            yield live
 
 
 def _view(findings: Findings, rules: Rules, above: str, width: int) -> RenderableType:
@@ -158,7 +179,8 @@ def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
         elif row.move in findings.worths:
             last = "proven" if findings.is_proven(row.move) else "not proven"
         text = format_full_move(row.move, board, alphabet) + "*" * findings.is_phony(row.move)
-        leave, static = alphabet.text(row.leave), number(row.static / POINT)
+        leave = alphabet.text(row.leave)
+        static = number(None if row.move == PASS else row.static / POINT)  # a pass only ranks last
         rows.append((str(rank), text, str(row.score), leave, static, win, equity, last))
     head = _SOLVED if findings.worths else _CANDIDATES
     bold = [row.move for row in findings.estimates].index(findings.best.move)
@@ -203,47 +225,57 @@ def _effort(findings: Findings) -> str:
     return f"{said}\n{CAVEAT}" if findings.exact and findings.rollouts else said
 
 
-def _sheet(reviewed: Sequence[tuple[Turn, Findings | None]], rules: Rules, width: int) -> Table:
+def _sheet(reviewed: Sequence[Reviewed], rules: Rules, width: int) -> Table:
     """Draw a row for each turn."""
     rows = [_turn_row(turn, findings, rules) for turn, findings in reviewed if findings]
     return _table(_SHEET, rows, width, ("before", "after", "player", "±"))
 
 
-def _turn_row(turn: Turn, findings: Findings, rules: Rules) -> tuple[str, ...]:
+def _turn_row(turn: Turn, findings: Findings | OverRacks, rules: Rules) -> tuple[str, ...]:
     board, alphabet = turn.position.board, rules.distribution.alphabet
-    best = before = after = cost = error = points = DASH
-    if findings.question.is_forced or (findings.is_known and is_found(findings)):
-        best = "✓"
-    elif findings.is_known:
-        best = format_full_move(findings.best.move, board, alphabet)
-    pair = findings.best_and_played
-    if findings.is_known:
-        before = number(100 * (pair[0] if pair else findings.best).win)
-    if findings.is_known and pair:
-        loss = findings.ahead_of(pair[1].move)
-        points = number(loss.equity) + "?" * is_played_guess(findings)
-        after, cost = number(100 * pair[1].win), number(100 * loss.win)
+    best = before = after = cost = error = points = graded = DASH
+    loss, played, guess, mark = None, "", "", ""
+    if isinstance(findings, OverRacks):
+        if findings.is_known:
+            best, loss = f"✓ {findings.best_in}/{len(findings.each)}", findings.cost
+    else:
+        graded, mark = grade(findings) or DASH, "*" * bool(findings.question.phony)
+        pair = findings.best_and_played
+        if findings.question.is_forced or (findings.is_known and is_found(findings)):
+            best = "✓"
+        elif findings.is_known:
+            best = format_full_move(findings.best.move, board, alphabet)
+        if findings.is_known:
+            before = number(100 * (pair[0] if pair else findings.best).win)
+        if findings.is_known and pair:
+            loss, guess = findings.ahead_of(pair[1].move), "?" * is_played_guess(findings)
+            after = number(100 * pair[1].win)
+    if loss:
+        points, cost = number(loss.equity) + guess, number(100 * loss.win)
         error = plus_minus("", loss.win_error, 100).removeprefix(" ± ") or error
-    played = ""
     if turn.played is not None:
         played = format_full_move(turn.played, board, alphabet)
     elif turn.step is not None:
         played = plain(f"-{turn.step.event.detail}")
-    mark = "*" if findings.question.phony else ""
-    nick = plain(turn.nick)
-    nick = nick if len(nick) <= _LONGEST_NICK else f"{nick[: _LONGEST_NICK - 1]}…"
-    return (str(turn.line), nick, played + mark, best, before, after, cost, error, points)
+    nick = shortened(plain(turn.nick), _LONGEST_NICK)
+    return (str(turn.line), nick, played + mark, best, before, after, cost, error, points, graded)
 
 
-def _legend(reviewed: Sequence[tuple[Turn, Findings | None]]) -> Iterator[Text]:
+def _legend(every: Sequence[Reviewed]) -> Iterator[Text]:
     """Yield what the columns of the sheet mean, and their units."""
+    reviewed = [(turn, each) for turn, each in every if isinstance(each, Findings)]
     losses = [
         findings.ahead_of(findings.played.move)
         for _, findings in reviewed
-        if findings and findings.is_known and findings.played and not findings.question.phony
+        if findings.is_known and findings.played and not findings.question.phony
     ]
     below = any(min(round(loss.win, 3), round(loss.equity, 1)) < 0 for loss in losses)
-    alone = any(findings and findings.alone for _, findings in reviewed)
-    said = (_BEFORE_AFTER, _COSTS, *[_ALONE] * alone, _SIGNS, *[_BELOW_0] * below)
+    alone = any(findings.alone for _, findings in reviewed)
+    partly = any(isinstance(each, OverRacks) for _, each in every)
+    said = (
+        *(_BEFORE_AFTER, _COSTS, *[_ALONE] * alone, f"grade: {GRADED}", _SIGNS),
+        *[_BELOW_0] * below,
+        *[OVER_RACKS] * partly,
+    )
     for sentence in said:
         yield Text(sentence, "dim")

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from harness import figures
-from lexicons.alphabet import BLANK_FLAG
+from lexicons.alphabet import BLANK, BLANK_FLAG
 
+from . import options
 from .failing import UNREADABLE, print_json, sentences
-from .options import Count, DistributionOption, JsonOption
 
 if TYPE_CHECKING:
     from lexicons.leaves import LeaveTable
-
-_Leaves: TypeAlias = list[tuple[str, float]]
 
 
 def leaves(
     *tiles: str,
     table: str | None = None,
-    distribution: DistributionOption = "english",
-    top: Count | None = None,
-    json_: JsonOption = False,
+    lexicon: options.LexiconOption | None = None,
+    distribution: options.WordsDistributionOption = None,
+    top: options.Count | None = None,
+    json_: options.JsonOption = False,
 ) -> None:
     """Print what leaves are worth, in points.
 
@@ -36,16 +35,29 @@ def leaves(
             leave and worth.
     """
     from lexicons.alphabet import load_distribution
-    from lexicons.tables import leaves_for, load_leaves
+    from lexicons.leaves import leave_places, possible_leaves
+    from lexicons.tables import FORMULA, leave_table_warnings, leaves_for, load_leaves, untrained
 
+    words = lexicon and options.load_words_in(distribution, lexicon)
     with sentences(kinds=UNREADABLE):
-        letters = load_distribution(distribution)
+        letters = load_distribution(distribution or options.rules_of(lexicon))
         loaded = leaves_for(letters) if table is None else load_leaves(table, letters)
         alphabet = loaded.distribution.alphabet
+        warnings = leave_table_warnings(table, words) if words else []
+        for sentence in (*untrained(table, FORMULA, letters), *warnings):
+            options.say(sentence)
         asked = [_leave(text, loaded) for text in tiles]
         asked = asked or [(tile,) for tile in range(len(alphabet) + 1)]
         rows = [(alphabet.text(leave), loaded.value(leave)) for leave in asked]
-    best, worst = _ends(loaded, top) if top else ([], [])
+    ends: list[tuple[str, float]] = []
+    for matrix in possible_leaves(letters, loaded.rack_size) if top else ():
+        if matrix.shape[1]:
+            values = loaded.values[leave_places(matrix, loaded.arrays)]
+            order = np.argsort(-values, kind="stable")
+            for row in {*order[:top].tolist(), *order[-(top or 1) :].tolist()}:
+                ends.append((alphabet.text(matrix[row].tolist()), int(values[row]) / 1000))
+    ends.sort(key=lambda end: (-end[1], end[0]))
+    best, worst = ends[:top], ends[::-1][:top]
     lists = {"leaves": rows, "best": best, "worst": worst}
     if json_:
         known = {
@@ -66,45 +78,24 @@ def leaves(
 
 
 def _leave(text: str, table: LeaveTable) -> tuple[int, ...]:
-    """Read a leave.
+    """Read a leave, whose letters may all be small.
 
     Raises:
-        ValueError: it has characters that are no tiles, too few or too many tiles, a blank that was
-            played, or more of a tile than the bag.
+        ValueError: it has characters that are no tiles, too few or too many tiles, small letters
+            beside capitals, or more of a tile than the bag.
     """
-    letters = table.distribution
-    leave, most = letters.alphabet.tiles(text), table.rack_size - 1
+    letters, most = table.distribution, table.rack_size - 1
+    read = [tile for tile in letters.alphabet.tiles(text) if tile != BLANK]
+    if len({tile & BLANK_FLAG for tile in read}) > 1:  # as on a board, where it is a blank
+        raise ValueError(f"{text}: write all letters small or none; a blank is '?'")
+    leave = tuple(tile & ~BLANK_FLAG for tile in letters.alphabet.tiles(text))
     if not 1 <= len(leave) <= most:
         raise ValueError(f"{text!r} has {len(leave)} tiles; a leave has 1 to {most}")
     for tile, count in Counter(leave).items():
         name = letters.alphabet.tile_text(tile)
-        if tile & BLANK_FLAG:
-            raise ValueError(
-                f"{text}: {name} is a blank that was played; write {name.upper()} or ?"
-            )
         if count > letters.counts[tile]:
-            raise ValueError(
-                f"{text} holds {count} of {name}; the bag of {letters.total} tiles has "
-                f"{letters.counts[tile]}"
-            )
+            raise ValueError(f"{text} holds {count} of {name}; the bag has {letters.counts[tile]}")
     return leave
-
-
-def _ends(leaves: LeaveTable, top: int) -> tuple[_Leaves, _Leaves]:
-    """Return the best and the worst leaves, each with its worth in points."""
-    from lexicons.leaves import leave_places, possible_leaves
-
-    alphabet = leaves.distribution.alphabet
-    ends: _Leaves = []
-    for matrix in possible_leaves(leaves.distribution, leaves.rack_size):
-        if not matrix.shape[1]:
-            continue
-        values = leaves.values[leave_places(matrix, leaves.arrays)]
-        order = np.argsort(-values, kind="stable")
-        for row in {*order[:top].tolist(), *order[-top:].tolist()}:
-            ends.append((alphabet.text(matrix[row].tolist()), int(values[row]) / 1000))
-    ends.sort(key=lambda end: (-end[1], end[0]))
-    return ends[:top], ends[::-1][:top]
 
 
 def _points(worth: float) -> str:

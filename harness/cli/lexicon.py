@@ -12,24 +12,17 @@ from typing import Annotated
 
 from cyclopts import App, Parameter
 
+from harness.writing import naming, replacing
 from lexicons import package_lists
 from lexicons.alphabet import TILES_OPTIONS
-from lexicons.cache import replacing
 from lexicons.kwg import GRAPH_SUFFIXES, write_kwg
 from lexicons.package_lists import PACKAGE_LISTS, installed_note
 from lexicons.store import Lexicon, lexicon_names
 
+from . import options
 from .board_view import terminal_width
 from .failing import UNREADABLE, CommandFailed, print_json, sentences
 from .lexicon_stats import NameOption, stats
-from .options import (
-    JsonOption,
-    LexiconOption,
-    WordsDistributionOption,
-    load_words,
-    load_words_in,
-    say,
-)
 from .study_run import telling
 
 app = App(name="lexicon", help="Build, describe or query a lexicon.")
@@ -49,15 +42,18 @@ _ORIGINS = {
 
 
 @app.command
-def install(language: str, /) -> None:
+def install(language: str = "", /) -> None:
     """Make a lexicon of a word list from a package of your Linux distribution.
 
     It has the language's name from then on, as in --lexicon polish.
 
     Args:
-        language: polish, german, ogerman (the spelling before 1996), french, spanish, catalan
-            or dutch.
+        language: polish, german, ogerman (the spelling before 1996), french, spanish, catalan,
+            dutch, norwegian (bokmål) or nynorsk. [default: these are listed]
     """
+    if not language:
+        print("\n".join(PACKAGE_LISTS))
+        return
     if language not in PACKAGE_LISTS:
         raise CommandFailed(
             f"no package with a list of {language[:40]!r} is known; known are "
@@ -65,11 +61,12 @@ def install(language: str, /) -> None:
         )
     listed = PACKAGE_LISTS[language]
     if listed.source.is_file():
-        say(f"reading {listed.source}")
-    with sentences(kinds=UNREADABLE):
+        options.say(f"reading {listed.source}")
+    making = options.working(f"making the lexicon {language}")
+    with sentences(kinds=UNREADABLE), naming(package_lists.installed_path(language)), making:
         note = package_lists.install(listed, lambda lines: telling(lines, "lines"))
-        say(f"{note.words:,} words are left")
-        lexicon = load_words(language)
+        options.say(f"{note.words:,} words are left")
+        lexicon = options.load_words(language)
         _ = lexicon.word_map  # kept too, so that no game waits until it is made
     print(f"{language}: {note.words:,} words of {note.origin}, in {note.tiles} tiles")
     print(f"licence: {note.licence} ({note.copyright_file})")
@@ -81,7 +78,9 @@ def install(language: str, /) -> None:
 
 
 @app.command
-def build(source: str, out: Path, /, *, distribution: WordsDistributionOption = None) -> None:
+def build(
+    source: str, out: Path, /, *, distribution: options.WordsDistributionOption = None
+) -> None:
     """Build a word graph (KWG) of a word list.
 
     Args:
@@ -93,7 +92,7 @@ def build(source: str, out: Path, /, *, distribution: WordsDistributionOption = 
         raise CommandFailed(f"{out}: the name of a word graph ends in {endings}")
     if not out.parent.is_dir():
         raise CommandFailed(f"{out}: there is no folder {out.parent}")
-    lexicon = load_words_in(distribution, source)
+    lexicon = options.load_words_in(distribution, source)
     with sentences(f"{out} can't be written: ", UNREADABLE):
         write_kwg(out, lexicon.graph)
     words = sum(1 for _ in lexicon.graph.words())
@@ -104,8 +103,8 @@ def build(source: str, out: Path, /, *, distribution: WordsDistributionOption = 
 def info(
     name: NameOption = "scowl",
     *,
-    distribution: WordsDistributionOption = None,
-    json_: JsonOption = False,
+    distribution: options.WordsDistributionOption = None,
+    json_: options.JsonOption = False,
 ) -> None:
     """Describe a lexicon.
 
@@ -113,7 +112,7 @@ def info(
         name: An embedded or installed lexicon, or a word list or KWG file.
         json_: Print one JSON object; lengths is how many words have so many letters.
     """
-    lexicon = load_words_in(distribution, name)
+    lexicon = options.load_words_in(distribution, name)
     alphabet = lexicon.distribution.alphabet
     lengths = Counter(map(len, lexicon.graph.words()))
     letters = alphabet.text(range(1, len(alphabet) + 1))
@@ -147,10 +146,10 @@ def info(
 @app.command
 def check(
     *words: str,
-    lexicon: LexiconOption = "scowl",
-    distribution: WordsDistributionOption = None,
+    lexicon: options.LexiconOption = "scowl",
+    distribution: options.WordsDistributionOption = None,
     quiet: Annotated[bool, Parameter(name=["--quiet", "-q"], negative="")] = False,
-    json_: JsonOption = False,
+    json_: options.JsonOption = False,
 ) -> None:
     """Check whether words are valid; the exit status is 1 if any is not.
 
@@ -161,7 +160,7 @@ def check(
     """
     if not words:
         raise CommandFailed("no words to check; write: tilewire lexicon check WORD…")
-    loaded = load_words_in(distribution, lexicon)
+    loaded = options.load_words_in(distribution, lexicon)
     width = max(map(len, words))
     verdicts = {word: _verdict(word, loaded) for word in words}
     if json_ and not quiet:
@@ -176,8 +175,8 @@ def check(
 @app.command
 def words(
     *,
-    lexicon: LexiconOption = "scowl",
-    distribution: WordsDistributionOption = None,
+    lexicon: options.LexiconOption = "scowl",
+    distribution: options.WordsDistributionOption = None,
     out: Path | None = None,
 ) -> None:
     """Print the words, one a line, in upper case and in the order of the tiles.
@@ -187,7 +186,7 @@ def words(
     Args:
         out: The file to write them to, UTF-8.
     """
-    loaded = load_words_in(distribution, lexicon)
+    loaded = options.load_words_in(distribution, lexicon)
     text = loaded.distribution.alphabet.text
     lines = (f"{text(word)}\n" for word in loaded.graph.words())
     if out is None:
@@ -203,7 +202,7 @@ def words(
 
 
 @app.command(name="list")
-def list_(*, json_: JsonOption = False) -> None:
+def list_(*, json_: options.JsonOption = False) -> None:
     """Name the lexicons that are embedded or installed.
 
     Args:
@@ -213,7 +212,7 @@ def list_(*, json_: JsonOption = False) -> None:
         print_json({name: _origin(name)[0] for name in lexicon_names()})
         return
     for name in lexicon_names():
-        _print_row(f"{name}  ", _origin(name)[0] or "")
+        _print_row(f"{name}  ", f"rules {options.rules_of(name)}; {_origin(name)[0] or ''}")
 
 
 def _print_row(head: str, text: str) -> None:

@@ -18,25 +18,14 @@ from rich.text import Text
 from harness.figures import counted, number, parts, share
 from harness.pictures import picture
 
+from . import options
 from .board_view import WIDTH, print_view, terminal_width
 from .failing import print_json, sentences
-from .options import (
-    Count,
-    JsonOption,
-    RulesOption,
-    lexicon_for,
-    load_rule_set,
-    load_words,
-    make_folder,
-)
 from .study_run import check_drawable
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
     from engine.rules.rules import Rules
-    from lexicons.full_words import FullStatistics
-    from lexicons.statistics import Length, Letter, LexiconStatistics
+    from lexicons.statistics import Letter, LexiconStatistics
 
 NameOption: TypeAlias = Annotated[str, Parameter(name="--lexicon")]
 """A lexicon, given as an argument or as ``--lexicon``."""
@@ -53,10 +42,10 @@ _DRAWS = "draws: of all, those with so many blanks; make one: of these, those th
 def stats(
     name: NameOption = "scowl",
     *,
-    rules: RulesOption = "english",
-    top: Count = 10,
+    rules: options.RulesOption = None,
+    top: options.Count = 10,
     plots: Path | None = None,
-    json_: JsonOption = False,
+    json_: options.JsonOption = False,
 ) -> None:
     """Say what a lexicon is like: letters, hooks, anagrams, best openings, full-length words.
 
@@ -68,20 +57,22 @@ def stats(
     """
     from lexicons.statistics import lexicon_statistics
 
-    played = load_rule_set(rules)
+    played = options.load_rule_set(rules or options.rules_of(name))
     if plots is not None:
         check_drawable("--plots")
-        make_folder(plots)
-    lexicon = load_words(lexicon_for(name, played.distribution), played.distribution)
-    with sentences():
+        options.make_folder(plots)
+    tiles = played.distribution
+    lexicon = options.load_words(options.lexicon_for(name, tiles), tiles)
+    with sentences(), options.working(f"counting the words of {lexicon.name}"):
         if not lexicon.graph.dawg_root:
             raise ValueError(f"{lexicon.name} has no words")
         found = lexicon_statistics(
             lexicon, played.layout, played.rack_size, played.bingo_bonus, top
         )
     if plots is not None:
-        with sentences("the plots can't be written: ", (OSError,), 1):
-            draw_statistics(found, played.rack_size, plots)
+        with sentences(kinds=(OSError,), status=1):
+            _draw_letters(found, played.rack_size, plots / "letters.png")
+            _draw_lengths(found, plots / "lengths.png")
     words = sum(length.words for length in found.lengths)
     if json_:
         about = {"name": lexicon.name, "rules": played.name, "words": words}
@@ -95,7 +86,15 @@ def stats(
 def _tables(found: LexiconStatistics, rules: Rules, width: int) -> Iterator[RenderableType]:
     size = rules.rack_size
     yield _letters(found.letters, size, width)
-    yield _lengths(found.lengths, width)
+    counts = [(row.words, row.front, row.back, row.hooked, row.anagrams) for row in found.lengths]
+    total = tuple(map(sum, zip(*counts, strict=True)))
+    names = [*(str(row.letters) for row in found.lengths), "all"]
+    lengths = [
+        (name, f"{words:,}", share(words / total[0]), *(share(count / words) for count in having))
+        for name, (words, *having) in zip(names, [*counts, total], strict=True)
+    ]
+    head = ("letters>", "words>", "share>", "in front>", "behind>", "either>", "anagram>")
+    yield _table("Words by length", head, lengths, [_HOOKS], width)
     hooks = [(hooked.front, hooked.word, hooked.back) for hooked in found.hooks]
     yield _table("Most hooks", ("in front>", "word", "behind"), hooks)
     chains = found.chains
@@ -108,7 +107,20 @@ def _tables(found: LexiconStatistics, rules: Rules, width: int) -> Iterator[Rend
     plays = [(str(play.score), play.play, " ".join(play.squares)) for play in found.openings.plays]
     more = [f"{found.openings.more:,} more with {plays[-1][0]}"] if found.openings.more else []
     yield _table("Best openings", ("score>", "play", "squares"), plays, more)
-    yield from _full(found.full, size)
+    full = found.full
+    draws = [(str(draw.blanks), share(draw.chance), share(draw.full)) for draw in full.draws]
+    title = f"A first draw makes a word of {size} letters: {number(100 * full.chance, 2)} %"
+    yield _table(title, ("blanks>", "draws>", "make one>"), draws, [_DRAWS])
+    likeliest = [(f"1 in {1 / word.chance:,.0f}", " ".join(word.words)) for word in full.likeliest]
+    title = f"Most probable words of {size} letters, in a first draw"
+    yield _table(title, ("chance>", "words"), likeliest)
+    title = f"Racks with most words of {size} letters"
+    without, *others = full.racks
+    rows = [(rack.rack, f"{rack.count:,}", " ".join(rack.words)) for rack in without]
+    yield _table(f"{title}, no blank", ("rack", "words>", ""), rows)
+    for blanks, racks in enumerate(others, start=1):
+        more_racks = [(rack.rack, f"{rack.count:,}") for rack in racks]
+        yield _table(f"{title}, {counted(blanks, 'blank')}", ("rack", "words>"), more_racks)
 
 
 def _letters(letters: Sequence[Letter], size: int, width: int) -> RenderableType:
@@ -128,34 +140,6 @@ def _letters(letters: Sequence[Letter], size: int, width: int) -> RenderableType
 
 def _change(now: int, by_share: int) -> tuple[str, str]:
     return str(now), "" if now == by_share else f"→ {by_share}"
-
-
-def _lengths(lengths: Sequence[Length], width: int) -> RenderableType:
-    counts = [(row.words, row.front, row.back, row.hooked, row.anagrams) for row in lengths]
-    total = tuple(map(sum, zip(*counts, strict=True)))
-    names = [*(str(row.letters) for row in lengths), "all"]
-    rows = [
-        (name, f"{words:,}", share(words / total[0]), *(share(count / words) for count in having))
-        for name, (words, *having) in zip(names, [*counts, total], strict=True)
-    ]
-    head = ("letters>", "words>", "share>", "in front>", "behind>", "either>", "anagram>")
-    return _table("Words by length", head, rows, [_HOOKS], width)
-
-
-def _full(full: FullStatistics, size: int) -> Iterator[RenderableType]:
-    draws = [(str(draw.blanks), share(draw.chance), share(draw.full)) for draw in full.draws]
-    title = f"A first draw makes a word of {size} letters: {number(100 * full.chance, 2)} %"
-    yield _table(title, ("blanks>", "draws>", "make one>"), draws, [_DRAWS])
-    likeliest = [(f"1 in {1 / word.chance:,.0f}", " ".join(word.words)) for word in full.likeliest]
-    title = f"Most probable words of {size} letters, in a first draw"
-    yield _table(title, ("chance>", "words"), likeliest)
-    title = f"Racks with most words of {size} letters"
-    without, *others = full.racks
-    rows = [(rack.rack, f"{rack.count:,}", " ".join(rack.words)) for rack in without]
-    yield _table(f"{title}, no blank", ("rack", "words>", ""), rows)
-    for blanks, racks in enumerate(others, start=1):
-        counts = [(rack.rack, f"{rack.count:,}") for rack in racks]
-        yield _table(f"{title}, {counted(blanks, 'blank')}", ("rack", "words>"), counts)
 
 
 def _table(
@@ -181,9 +165,8 @@ def _table(
             lines = [[row[at] for at in part] for row in listed]
             shown += [Text()] if shown else []
             shown.append(_columns([head[at] for at in part], lines, wraps=False))
-    return Padding(
-        Group(Text(title, "bold"), *shown, *(Text(note, "dim") for note in notes)), (1, 0, 0, 0)
-    )
+    below = [Text(note, "dim") for note in notes]
+    return Padding(Group(Text(title, "bold"), *shown, *below), (1, 0, 0, 0))
 
 
 def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, wraps: bool = True) -> Table:
@@ -200,74 +183,65 @@ def _columns(head: Sequence[str], rows: Sequence[Sequence[str]], *, wraps: bool 
 # --- pictures -------------------------------------------------------------------------------------
 
 
-def draw_statistics(found: LexiconStatistics, rack_size: int, folder: Path) -> None:
-    """Draw ``letters.png`` and ``lengths.png`` into a folder.
-
-    Raises:
-        OSError: a file can't be written.
-    """
-    with picture(folder / "letters.png", 13, 9) as figure:
-        shares, tiles = figure.subplots(2, 1)
-        _draw_letters(shares, tiles, found, rack_size)
-    with picture(folder / "lengths.png", 13, 5) as figure:
-        lengths, hooks = figure.subplots(1, 2)
-        _draw_lengths(lengths, hooks, found)
-
-
-def _draw_letters(shares: Axes, tiles: Axes, found: LexiconStatistics, rack_size: int) -> None:
+def _draw_letters(found: LexiconStatistics, rack_size: int, path: Path) -> None:
     """Draw letters by their share in words, most frequent first; below, tiles and points."""
     letters = sorted(found.letters, key=lambda letter: -letter.share)
     places, width = np.arange(len(letters)), 0.4
-    bag = [100 * letter.in_bag for letter in letters]
-    shares.bar(places, bag, color="0.85", label="in the bag")
-    long = f"in words of {rack_size}–{rack_size + 1} letters"
-    for name, marker, colour, values in (
-        ("in all words", "o", "tab:blue", [letter.share for letter in letters]),
-        ("in words of 2–3 letters", "^", "tab:orange", [letter.short for letter in letters]),
-        (long, "s", "tab:green", [letter.full for letter in letters]),
-    ):
-        shares.plot(places, 100 * np.array(values), marker, color=colour, ms=5, label=name)
-    shares.set(title="Letters", ylabel="share, %", xlim=(-0.7, len(letters) - 0.3))
-    # Tiles and points beside those that follow from the words.
-    now = [letter.tiles for letter in letters]
-    by_share = [letter.tiles_by_share for letter in letters]
-    points = [-letter.points for letter in letters]
-    points_by_share = [-letter.points_by_share for letter in letters]
-    tiles.bar(places - width / 2, now, width, color="tab:gray", label="as they are")
-    tiles.bar(places + width / 2, by_share, width, color="tab:blue", label="by share in words")
-    tiles.bar(places - width / 2, points, width, color="tab:gray")
-    tiles.bar(places + width / 2, points_by_share, width, color="tab:blue")
-    tiles.axhline(0, color="black", lw=0.8)
-    tiles.locator_params(axis="y", integer=True)
-    tiles.yaxis.set_major_formatter(lambda value, _: f"{abs(value):.0f}")
-    tiles.set(
-        title="Tiles (up) and points (down)",
-        ylabel="points            tiles",
-        xlim=(-0.7, len(letters) - 0.3),
-    )
-    for axes in (shares, tiles):
-        axes.set_xticks(places, [letter.letter for letter in letters])
-        axes.grid(axis="y", alpha=0.3)
-        axes.legend()
+    with picture(path, 13, 9) as figure:
+        shares, tiles = figure.subplots(2, 1)
+        bag = [100 * letter.in_bag for letter in letters]
+        shares.bar(places, bag, color="0.85", label="in the bag")
+        long = f"in words of {rack_size}–{rack_size + 1} letters"
+        for name, marker, colour, values in (
+            ("in all words", "o", "tab:blue", [letter.share for letter in letters]),
+            ("in words of 2–3 letters", "^", "tab:orange", [letter.short for letter in letters]),
+            (long, "s", "tab:green", [letter.full for letter in letters]),
+        ):
+            shares.plot(places, 100 * np.array(values), marker, color=colour, ms=5, label=name)
+        shares.set(title="Letters", ylabel="share, %", xlim=(-0.7, len(letters) - 0.3))
+        # Tiles and points beside those that follow from the words.
+        now = [letter.tiles for letter in letters]
+        by_share = [letter.tiles_by_share for letter in letters]
+        points = [-letter.points for letter in letters]
+        points_by_share = [-letter.points_by_share for letter in letters]
+        tiles.bar(places - width / 2, now, width, color="tab:gray", label="as they are")
+        tiles.bar(places + width / 2, by_share, width, color="tab:blue", label="by share in words")
+        tiles.bar(places - width / 2, points, width, color="tab:gray")
+        tiles.bar(places + width / 2, points_by_share, width, color="tab:blue")
+        tiles.axhline(0, color="black", lw=0.8)
+        tiles.locator_params(axis="y", integer=True)
+        tiles.yaxis.set_major_formatter(lambda value, _: f"{abs(value):.0f}")
+        tiles.set(
+            title="Tiles (up) and points (down)",
+            ylabel="points            tiles",
+            xlim=(-0.7, len(letters) - 0.3),
+        )
+        for axes in (shares, tiles):
+            axes.set_xticks(places, [letter.letter for letter in letters])
+            axes.grid(axis="y", alpha=0.3)
+            axes.legend()
 
 
-def _draw_lengths(lengths: Axes, hooks: Axes, found: LexiconStatistics) -> None:
+def _draw_lengths(found: LexiconStatistics, path: Path) -> None:
     """Draw words and shares by length; the longest words have no hooks, for the list ends there."""
     letters = np.array([row.letters for row in found.lengths])
     words = np.array([row.words for row in found.lengths])
-    lengths.bar(letters, words, color="tab:blue")
-    lengths.set_xticks(letters)
-    lengths.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
-    lengths.set(title="Words by length", xlabel="letters", ylabel="words")
-    lengths.grid(axis="y", alpha=0.3)
-    for name, counts, shown in (
-        ("a hook in front", [row.front for row in found.lengths], letters < letters.max()),
-        ("a hook behind", [row.back for row in found.lengths], letters < letters.max()),
-        ("an anagram", [row.anagrams for row in found.lengths], letters > 0),
-    ):
-        hooks.plot(letters[shown], (100 * np.array(counts) / words)[shown], "o-", ms=4, label=name)
-    hooks.set_xticks(letters)
-    hooks.set(title="Words with hooks and anagrams", xlabel="letters", ylabel="share, %")
-    hooks.set_ylim(0, 100)
-    hooks.grid(alpha=0.3)
-    hooks.legend()
+    with picture(path, 13, 5) as figure:
+        lengths, hooks = figure.subplots(1, 2)
+        lengths.bar(letters, words, color="tab:blue")
+        lengths.set_xticks(letters)
+        lengths.yaxis.set_major_formatter(lambda value, _: f"{value:,.0f}")
+        lengths.set(title="Words by length", xlabel="letters", ylabel="words")
+        lengths.grid(axis="y", alpha=0.3)
+        for name, counts, shown in (
+            ("a hook in front", [row.front for row in found.lengths], letters < letters.max()),
+            ("a hook behind", [row.back for row in found.lengths], letters < letters.max()),
+            ("an anagram", [row.anagrams for row in found.lengths], letters > 0),
+        ):
+            shares = (100 * np.array(counts) / words)[shown]
+            hooks.plot(letters[shown], shares, "o-", ms=4, label=name)
+        hooks.set_xticks(letters)
+        hooks.set(title="Words with hooks and anagrams", xlabel="letters", ylabel="share, %")
+        hooks.set_ylim(0, 100)
+        hooks.grid(alpha=0.3)
+        hooks.legend()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
+import re
 import shutil
-from collections import Counter
+import time
+from collections import Counter, defaultdict
 from collections.abc import Callable
 from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
 from cyclopts import Parameter
 
 from bot.equipment import tables_for
@@ -19,19 +23,22 @@ from bot.seat_text import parse_seat
 from engine.rules.rule_sets import rules_in_play
 from harness.arbiter.database import JournalError
 from harness.arbiter.rules_on_wire import rules_on_wire
-from harness.figures import counted
-from harness.matches.config import MatchError, TournamentConfig, write_config
-from harness.matches.folder import MatchFolder
+from harness.figures import counted, number
+from harness.matches.config import MatchError, TournamentConfig, read_config, write_config
+from harness.matches.folder import FolderContents, MatchFolder
 from harness.matches.progress import MatchProgress, TournamentProgress
 from harness.matches.report import test_progress, write_summary
-from harness.matches.sequential import State, state_of
+from harness.matches.sequential import State, expected_pairs, state_of, write_hypothesis
+from harness.matches.significance import pairs_needed
 from harness.matches.tournament import Tournament, measure_luck
+from harness.seats.seat_factory import SeatMaker
 from harness.workers import Cluster, WorkersError, open_cluster
 from lexicons.store import Lexicon
 
 from . import options
 from .failing import UNREADABLE, CommandFailed, print_json, sentences, stop_status
 from .match_settings import (
+    MOST_TESTED,
     MatchSettings,
     TournamentSettings,
     check_cores,
@@ -54,15 +61,17 @@ def match(
     out: Path | None = None,
     json_: options.JsonOption = False,
     resume: Path | None = None,
-    cluster: options.ClusterOption = None,
+    cluster: Annotated[options.ClusterOption, options.HERE] = None,
     page: options.PageOption = False,
+    require_containment: Annotated[options.ContainedOption, options.HERE] = False,
     luck: Annotated[bool, Parameter(negative="")] = False,
+    plan: str | None = None,
     verbose: options.VerboseOption = False,
 ) -> None:
     """Play a match between two seats and print the result.
 
     A seat is ``greedy``, ``static``, another bot's name, ``module:factory``,
-    ``path/to/file.py:factory``, ``ws://host:port/BOT``, or an engine by what it speaks:
+    ``path/to/file.py``, ``ws://host:port/BOT``, or an engine by what it speaks:
     ``siu:PROGRAM``, ``quackle:PROGRAM``, ``magpie:PROGRAM``, ``files:FOLDER``; with options after
     ``?``.
 
@@ -79,21 +88,32 @@ def match(
         json_: End with one JSON object on the last line.
         resume: Go on with the match in this folder, to more ``--games`` where that is given.
         luck: Say at the end how much of the result the draws explain, and what it is without.
+        plan: Play ten games, and say how many pairs and hours it takes to know the difference in
+            Elo to ±10 (95 %), or what is written in place of 10; and how many for ``--sprt``.
     """
     options.log_to_stderr(verbose)
-    how = Running(cluster, json_, page, luck)
+    options.check_containment(require_containment, cluster=cluster)
+    error = re.fullmatch(r"(?:±|\+/?-)?(\d+(?:\.\d+)?)", plan or "0")
+    if plan is not None and (error is None or not 1 <= float(error[1]) <= 50):
+        raise CommandFailed(f'--plan {plan}: write points of Elo from 1 to 50, such as "±10"')
+    if plan is not None and (resume or given.games):
+        raise CommandFailed("--plan plays ten games; leave out --games and --resume")
+    how = Running(cluster, json_, page, luck, float(error[1]) if error else 0)
     if resume is not None:
         terms = resumed_config(resume, "match", given, anew=bool(seat_a or config or out))
         go_on(terms, resume, how)
         return
     seats = [seat for seat in (seat_a, seat_b) if seat is not None]
-    settings = given if config is None else read_settings(config, given)
-    if settings.seats and len(settings.seats) != 2:
+    settings = replace(given, seats=seats or None)
+    settings = settings if config is None else read_settings(config, settings)
+    if not seats and settings.seats and len(settings.seats) != 2:
         raise CommandFailed(f"{config}: seats must be two (got {len(settings.seats)})")
     seats = seats or settings.seats or []
     if len(seats) != 2:
         raise CommandFailed("a match needs two seats, such as: tilewire match static greedy")
-    begin(*configure(seats, settings), out, "matches", how)
+    terms, words = configure(seats, settings if plan is None else replace(settings, games=None))
+    terms = terms if plan is None else msgspec.structs.replace(terms, games=10)
+    begin(terms, words, out, "matches", how)
 
 
 def tournament(
@@ -102,8 +122,9 @@ def tournament(
     out: Path | None = None,
     json_: options.JsonOption = False,
     resume: Path | None = None,
-    cluster: options.ClusterOption = None,
+    cluster: Annotated[options.ClusterOption, options.HERE] = None,
     page: options.PageOption = False,
+    require_containment: Annotated[options.ContainedOption, options.HERE] = False,
     verbose: options.VerboseOption = False,
 ) -> None:
     """Play a tournament between three seats or more, and print the standings.
@@ -121,6 +142,7 @@ def tournament(
         resume: Go on with the tournament in this folder, to more ``--rounds`` where that is given.
     """
     options.log_to_stderr(verbose)
+    options.check_containment(require_containment, cluster=cluster)
     how = Running(cluster, json_, page)
     if resume is not None:
         terms = resumed_config(resume, "tournament", given, anew=bool(seats or out))
@@ -131,9 +153,7 @@ def tournament(
         settings = read_settings(Path(entrants[0]), given)
         entrants = settings.seats or []
     if len(entrants) < 3:
-        raise CommandFailed(
-            "a tournament needs three seats, such as: tilewire tournament static greedy vanilla"
-        )
+        raise CommandFailed("a tournament needs three seats, such as static greedy vanilla")
     begin(*configure(entrants, settings), out, "tournaments", how)
 
 
@@ -144,25 +164,20 @@ class Running(NamedTuple):
     as_json: bool = False
     page: bool = False
     luck: bool = False
+    plan: float = 0
+    """An error of Elo; 0: nothing is planned."""
 
     def prepare(self, terms: TournamentConfig, words: Lexicon) -> None:
         """Check that the games can be run so, and compile kernels, before there is a clock."""
         for seat in terms.seats if self.cluster else ():
             if not parse_seat(seat).starts_afresh:
-                raise CommandFailed(
-                    f"--cluster: {seat} is not a seat that a worker can start afresh for each game"
-                )
+                raise CommandFailed(f"--cluster: workers can't start {seat} afresh for each game")
         if self.luck:
             with sentences("--luck: "):
                 tables_for(terms.equipment, words.distribution)
-        seats = [
-            ("", name, parse_seat(seat))
-            for name, seat in zip(terms.names, terms.seats, strict=True)
-        ]
-        if self.cluster:  # whose workers compile for themselves
-            try_out(seats, terms.equipment)
-        else:
-            prepare(seats, terms.equipment)
+        seats = [("", *it) for it in zip(terms.names, map(parse_seat, terms.seats), strict=True)]
+        make_ready = try_out if self.cluster else prepare  # its workers compile for themselves
+        make_ready(seats, terms.equipment)
 
 
 def begin(
@@ -171,37 +186,69 @@ def begin(
     """Begin a match or tournament in ``out``, by default a new folder in ``place``."""
     check_cores(terms)
     how.prepare(terms, words)
+    _start_engines(_makers(terms), words)  # or what fails now would lose games for good
     folder = options.make_folder(out) if out else options.fresh_folder(place)
     if (folder / "match.json").exists():
-        raise CommandFailed(
-            f"{folder} has a {terms.kind} already; --resume {folder} goes on with it"
-        )
+        raise CommandFailed(f"{folder} has a {terms.kind} already; --resume {folder} goes on")
     _run(terms, words, folder, how)
 
 
 def go_on(terms: TournamentConfig, folder: Path, how: Running) -> None:
     """Resume the match or tournament in a folder."""
+    words = options.load_equipped(terms.equipment)
     with sentences():
-        check_guests([parse_seat(seat) for seat in terms.seats], terms.names)
+        try:
+            specs = [parse_seat(seat) for seat in terms.seats]
+            makers = _makers(terms, folder)
+            for maker in makers:
+                maker.check(words)
+        except SeatError as gone:
+            raise CommandFailed(f"{gone}; --seat A=SEAT or B=SEAT says where it is now") from None
+        check_guests(specs, terms.names)
         check_cores(terms)
         warn_of_shared_draws(terms)
     begun = rules_in_play(terms.rules_in_play)
-    named = replace(
-        options.load_rule_set(terms.rules),
-        challenge=begun.challenge,
-        challenge_by=begun.challenge_by,
-    )
+    named = options.load_rule_set(terms.rules)
+    named = replace(named, challenge=begun.challenge, challenge_by=begun.challenge_by)
+    changed = f"have changed since the {terms.kind} began"
     if rules_in_play(rules_on_wire(named)) != begun:
-        raise CommandFailed(
-            f"the rules {terms.rules} have changed since the {terms.kind} began", status=1
-        )
-    words = options.load_equipped(terms.equipment)
+        raise CommandFailed(f"the rules {terms.rules} {changed}", status=1)
     if words.checksum != terms.lexicon_checksum:
-        raise CommandFailed(
-            f"the words of {terms.lexicon} have changed since the {terms.kind} began", status=1
-        )
+        raise CommandFailed(f"the words of {terms.lexicon} {changed}", status=1)
+    with sentences(kinds=UNREADABLE, status=1):
+        played = counted(len(FolderContents(folder).counted), "game")
+        code = tuple(spec.code for spec in specs)
+        before = len(read_config(folder).moved)
+    moved = list(terms.moved)
+    told = moved[before:]
+    for spec, name, was, now in zip(specs, terms.names, terms.code, code, strict=False):
+        if was and now and was != now:
+            what, have = ("program", "has") if spec.kind == "engine" else (".py files", "have")
+            moved.append(f"after {played} the {what} of {name} had changed")
+            told.append(
+                f"the {what} of {name} {have} changed: the {terms.kind} goes on so, and its "
+                "report says so; for games of one version only, begin anew without --resume"
+            )
     how.prepare(terms, words)
+    _start_engines(makers, words, f"{folder} is as it was: ")
+    for change in told:
+        options.say(change)
+    terms = msgspec.structs.replace(terms, moved=tuple(moved), code=code)
     _run(terms, words, folder, how)
+
+
+def _makers(terms: TournamentConfig, *hidden: Path) -> list[SeatMaker]:
+    return [
+        SeatMaker(parse_seat(seat), name, terms.equipment, hidden=hidden)
+        for seat, name in zip(terms.seats, terms.names, strict=True)
+    ]
+
+
+def _start_engines(makers: list[SeatMaker], words: Lexicon, where: str = "") -> None:
+    """Start each engine once before a game is begun or goes on, or fail with its last words."""
+    with sentences(where):
+        for maker in makers:
+            options.run(maker.start_once(words))
 
 
 FAILURES = (MatchError, JournalError, SeatError, WorkersError, OSError)
@@ -211,17 +258,18 @@ def _run(terms: TournamentConfig, words: Lexicon, folder: Path, how: Running) ->
     with sentences(kinds=(MatchError, *UNREADABLE), status=1):
         opened = MatchFolder(folder)
         write_config(terms, folder)
-    is_told = False
+    is_told, began = False, time.monotonic()
 
     def tell() -> None:
         nonlocal is_told
         is_told = True
-        print_table(files, terms, as_json=how.as_json)
+        hours = (time.monotonic() - began) / 3_600
+        print_table(files, terms, as_json=how.as_json, plan=how.plan, hours=hours)
 
     with opened as files:
         test = _tested(terms, files)
         if test is not None and test().is_decided:
-            options.say("the sequential test has decided")
+            options.say("the sequential test has decided; no game is added")
         elif terms.is_match and len(files.counted) >= terms.games:
             options.say(f"all {counted(terms.games, 'game')} are played; --games N goes on to more")
         try:
@@ -243,7 +291,20 @@ def _run(terms: TournamentConfig, words: Lexicon, folder: Path, how: Running) ->
         finally:
             if (files.results or how.as_json) and (how.luck or not is_told):
                 tell()
-    _check_failures(files, terms)
+    # Not by score, and not by choice.
+    lost = defaultdict[str, Counter[str]](Counter)
+    for game in files.results:
+        if game.winner is not None and game.forfeit and game.outcome not in ("resign", "challenge"):
+            lost[game.sides[1 - game.winner].name][game.outcome] += 1
+    told = [
+        f"{name} lost {counted(by.total(), 'game')} by its faults: "
+        + ", ".join(f"{count} by {outcome}" for outcome, count in by.most_common())
+        for name, by in lost.items()
+    ]
+    if told:
+        seen = list((files.path / "games").glob("*.faults.txt"))
+        why = f"; see {files.path / 'games' / '*.faults.txt'}" if seen else ""
+        raise CommandFailed(f"{'; '.join(told)}{why}", status=1)
 
 
 async def _play(
@@ -274,6 +335,7 @@ async def _play(
         enough,
         cluster,
         hidden=() if told_on_page is None else (browsers,),
+        hold=files.pause.exists,
     )
     async with AsyncExitStack() as opened:
         screen = None
@@ -285,7 +347,7 @@ async def _play(
             why = why_not_live(terms.seats)
             sight = OwnSight(not why, why)
             screen = await opened.enter_async_context(
-                OwnScreen(tournament, files, words, sight, options.say)
+                OwnScreen(tournament, files, words, sight, options.say).listening()
             )
             options.say(f"the page is {screen.url}; type {screen.code} there")
             if why:
@@ -293,14 +355,37 @@ async def _play(
             options.open_in_browser(screen.url)
         with progress:
             if isinstance(progress, TournamentProgress):
-                progress.follow(tournament)
-            await tournament.play(screen)
+                progress.tournament = tournament
+            pausing = asyncio.create_task(_pause(tournament, files, progress))
+            try:
+                await tournament.play(screen)
+            finally:
+                pausing.cancel()
         for why in tournament.queue.absences.reasons.values():
             raise MatchError(f"{why}; --resume tries again")
         if told_on_page is not None:
             told_on_page()
             options.say(f"the {terms.kind} is over; its page stays until Ctrl-C")
             await options.until_told_to_stop()
+
+
+async def _pause(
+    tournament: Tournament, files: MatchFolder, progress: MatchProgress | TournamentProgress
+) -> None:
+    """Say when a file lets no game begin, and have games begin again when it is gone; endless."""
+    is_paused = False
+    while True:
+        if files.pause.exists() != is_paused:
+            is_paused = not is_paused
+            progress.pause(is_paused)
+            options.say(
+                f"paused: games under way are played to their end, and no other begins; "
+                f"rm {files.pause} goes on"
+                if is_paused
+                else f"{files.pause} is gone: games begin again"
+            )
+            tournament.queue.look_again()
+        await asyncio.sleep(0.5)
 
 
 def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] | None:
@@ -324,38 +409,42 @@ def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] 
     return lambda: after(len(files.results))
 
 
-def print_table(files: MatchFolder, terms: TournamentConfig, *, as_json: bool) -> None:
-    """Write the summary files of the games so far, and print them as a table or also as JSON."""
-    told = write_summary(terms, files)
+def print_table(
+    files: MatchFolder, terms: TournamentConfig, *, as_json: bool, plan: float = 0, hours: float = 0
+) -> None:
+    """Write the summary files of the games so far, and print them as a table or also as JSON.
+
+    With a ``plan``, an error of Elo, also what it takes, if these games took so many ``hours``.
+    """
+    told, planned = write_summary(terms, files), dict[str, Any]()
     if files.counted:
         print(told.text(shutil.get_terminal_size().columns), end="")
     print(f" games and results: {files.path}")
     if list((files.path / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")
+    if plan and files.counted:
+        games = 2 * (pairs := pairs_needed(plan))
+        pace = 2 * hours / len(files.counted)
+        planned = {"elo_error": plan, "pairs": pairs, "hours": pairs * pace}
+        label = f"±{plan:g} Elo (95 %):"
+        print(
+            f" {label:<18} {pairs:,} pairs, {number(pairs * pace, 2)} hours at this pace,\n"
+            "                    for independent games of equal players; equal draws take\n"
+            "                    fewer pairs, 200 Elo between the players a third more;\n"
+            f"                    a true {plan:g} Elo is then shown in half of all matches"
+        )
+        if test := terms.test:
+            games, h0, h1 = MOST_TESTED, *(write_hypothesis(test, at) for at in (test.h0, test.h1))
+            truths = f"if {h0} is true", "halfway between", f"if {h1} is true"
+            expected = expected_pairs(test, files.results)
+            lines = [
+                f"{count:,} pairs, {number(count * pace, 2)} hours, {truth}"
+                for count, truth in zip(expected, truths, strict=bool(expected))
+            ]
+            if lines:
+                games = max(games, 4 * max(expected))  # some tests take twice as many
+                print(" sequential test:  ", f",\n{'':20}".join(lines))
+            planned["test_pairs"] = expected
+        print(f" to play them:      tilewire match --resume {files.path} --games {games}")
     if as_json:
-        print_json(told.as_object())
-
-
-def _check_failures(files: MatchFolder, terms: TournamentConfig) -> None:
-    """Raise CommandFailed if a seat lost games because its player failed or was not ready."""
-    failed = []
-    lost, times, late = Counter[str](), Counter[str](), Counter[str]()
-    for game in files.results:
-        for side, seat in enumerate(game.sides):
-            lost[seat.name] += game.outcome == "crash" and game.winner == 1 - side
-            times[seat.name] += seat.faults.count("crash")
-            late[seat.name] += game.outcome == "no_show" and game.winner == 1 - side
-    for name in terms.names:
-        if lost[name]:
-            failed.append(
-                f"{name} failed {counted(times[name], 'time')} and lost "
-                f"{counted(lost[name], 'game')} by that"
-            )
-    why = f"; see {files.path / 'games' / '*.faults.txt'}" if failed else ""
-    failed += [
-        f"{name} was not ready in time, or declined, and lost {counted(games, 'game')} by that"
-        for name, games in late.items()
-        if games
-    ]
-    if failed:
-        raise CommandFailed(f"{'; '.join(failed)}{why}", status=1)
+        print_json(told.as_object() | ({"plan": planned} if planned else {}))

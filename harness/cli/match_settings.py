@@ -19,26 +19,24 @@ from bot.cores import usable_cores
 from bot.players.options import parse_duration
 from bot.registry import SeatError, SeatSpec
 from bot.seat.containment import containment
-from bot.seat_text import LONGEST_NAME, parse_seat
+from bot.seat_text import LONGEST_NAME, beside, parse_seat
 from engine.notation.cgp import read_cgp
 from engine.rules.challenges import ChallengeRule
+from engine.rules.rule_sets import rule_set_names, rules_in_play
 from engine.rules.rules import Rules
 from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_ms
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.config_file import read_config_file
 from harness.figures import counted, plain, some
-from harness.matches.config import (
-    Format,
-    MatchError,
-    TournamentConfig,
-    read_config,
-    told_apart,
-)
+from harness.matches.config import Format, MatchError, TournamentConfig, read_config, told_apart
+from harness.matches.folder import FolderContents
 from harness.matches.openings import begins_empty, read_openings, unknown_words
 from harness.matches.ratings import check_anchors
 from harness.matches.sequential import FEWEST_PAIRS, Measure, SequentialTest, parse_hypotheses
 from harness.seats.seat_factory import SeatMaker
-from lexicons.store import Lexicon
+from lexicons.package_lists import PACKAGE_LISTS
+from lexicons.store import Lexicon, lexicon_names
+from lexicons.tables import TABLE_NAMES
 from protocol.parts import TimeControl
 
 from . import options
@@ -53,7 +51,14 @@ MOST_TESTED = 20_000
 _OWN_ROUNDS = "--rounds: a knockout has as many rounds as its seats need"
 
 
-_Duration: TypeAlias = Annotated[str, Parameter(metavar="DURATION", allow_leading_hyphen=True)]
+_FILES = ("rules", "lexicon", "leaves", "winprob", "openings")
+"""Keys whose value is a file, unless it is a name that is known."""
+
+_GAMES, _TEST = options.group("Games", 1), options.group("Sequential test", 5)
+
+_Duration: TypeAlias = Annotated[
+    str, options.CLOCKS, Parameter(metavar="DURATION", allow_leading_hyphen=True)
+]
 """A duration as it is written, ``25m``, here and in a file."""
 _DURATIONS = ("time", "increment", "max_overtime", "move_cap", "margin", "first_move")
 
@@ -65,34 +70,41 @@ class Settings:
 
     seats: Annotated[list[str] | None, Parameter(parse=False)] = None
     """Only a key: on the command line they are arguments."""
-    games: options.Count | None = None
+    games: Annotated[options.Count | None, _GAMES] = None
     """How many games; of a tournament, how many for each pairing; with --resume of a match, the new
     total. Between local seats games 1 and 2 have the same draws, with the seats swapped, and so do
     3 and 4. [default: 2]"""
-    name: Annotated[list[str] | None, Parameter(negative="")] = None
+    name: Annotated[list[str] | None, Parameter(negative=""), _GAMES] = None
     """Name a seat: A=NAME the first, B=NAME the second; 27=NAME the 27th. [default: the bot's name,
     and what tells namesakes apart]"""
-    overtime_penalty: int | None = None
+    seat: Annotated[list[str] | None, Parameter(negative=""), _GAMES] = None
+    """With --resume, where the bot of a seat is now: A=SEAT the first, B=SEAT the second; 27=SEAT
+    the 27th. [default: where it was]"""
+    overtime_penalty: Annotated[int | None, options.CLOCKS] = None
     """Points off for each minute of overtime begun. [default: 10]"""
-    rules: Annotated[options.RulesOption | None, Parameter(show_default="english")] = None
-    challenge: ChallengeRule | None = None
+    rules: Annotated[options.RulesOption, options.WORDS] = None
+    challenge: Annotated[ChallengeRule | None, options.WORDS] = None
     """What a challenge of a play costs who is wrong; void: an illegal word is refused at once.
     [default: as the rule set says, mostly void]"""
-    lexicon: options.RulesLexiconOption | None = None
-    leaves: options.LeavesOption = None
-    winprob: options.WinprobOption = None
-    threads: Annotated[options.ThreadsOption | None, Parameter(show_default="1")] = None
-    ponder: options.PonderOption = False
+    lexicon: Annotated[options.RulesLexiconOption | None, options.WORDS] = None
+    leaves: Annotated[options.LeavesOption, options.WORDS] = None
+    winprob: Annotated[options.WinprobOption, options.WORDS] = None
+    threads: Annotated[options.ThreadsOption | None, Parameter(show_default="1"), options.HERE] = (
+        None
+    )
+    ponder: Annotated[options.PonderOption, options.HERE] = False
     seed: Annotated[
-        options.SeedOption | None, Parameter(help="Makes the draws of local seats repeatable.")
+        options.SeedOption | None,
+        Parameter(help="Makes the draws of local seats repeatable."),
+        _GAMES,
     ] = None
-    openings: Path | None = None
+    openings: Annotated[Path | None, _GAMES] = None
     """A file of positions that games begin in, a line each: a CGP, GAME.gcg@LINE, or first racks
     such as AEINRST. The two games of a pair have one of them, with the seats swapped; every pairing
     gets the same. [default: an empty board]"""
-    concurrency: options.Count | None = None
+    concurrency: Annotated[options.Count | None, options.HERE] = None
     """Games at once. [default: 1]"""
-    transport: Literal["websocket", "pipe"] | None = None
+    transport: Annotated[Literal["websocket", "pipe"] | None, options.HERE] = None
     """How local seats talk to the host. [default: websocket for one game at a time]"""
     time: _Duration | None = None
     """Each side's clock: 25m, 90s, 500ms. [default: 25m]"""
@@ -115,6 +127,8 @@ class Settings:
     def ms(self, name: str) -> int | None:
         """Return a duration in milliseconds, None if it is not given; or fail."""
         text = getattr(self, name)
+        if "+" in (text or ""):
+            raise CommandFailed(f"--{name} {text}: write --time 10s --increment 100ms for 10+0.1")
         with sentences(f"--{name.replace('_', '-')}: "):
             return None if text is None else parse_duration(text)
 
@@ -124,15 +138,15 @@ class Settings:
 class MatchSettings(Settings):
     """Settings of a match, which a sequential test may end."""
 
-    sprt: str | None = None
+    sprt: Annotated[str | None, _TEST] = None
     """Play until a sequential test accepts one of two differences of strength, in Elo (0,10) or in
     win rate above 50 % (0%,1%). --games is then the most games, 20,000 if not given.
     [default: none]"""
-    sprt_spread: str | None = None
+    sprt_spread: Annotated[str | None, _TEST] = None
     """The same for the spread a game: 0,5. [default: none]"""
-    alpha: float | None = None
+    alpha: Annotated[float | None, _TEST] = None
     """Chance that the test accepts the larger difference if the smaller is true. [default: 0.05]"""
-    beta: float | None = None
+    beta: Annotated[float | None, _TEST] = None
     """Chance that the test accepts the smaller difference if the larger is true. [default: 0.05]"""
 
 
@@ -141,14 +155,14 @@ class MatchSettings(Settings):
 class TournamentSettings(Settings):
     """Settings of a tournament."""
 
-    format: Format | None = None
+    format: Annotated[Format | None, _GAMES] = None
     """Who meets whom, round by round. [default: round-robin]"""
-    rounds: options.Count | None = None
+    rounds: Annotated[options.Count | None, _GAMES] = None
     """Rounds of a Swiss; of a round robin or gauntlet, how often each meets each; with --resume, a
     number to go on to. [default: 1]"""
-    anchor: Annotated[list[str] | None, Parameter(negative="")] = None
+    anchor: Annotated[list[str] | None, Parameter(negative=""), _GAMES] = None
     """A rating that is held fixed: NAME=1500; without any, their mean is 0."""
-    hill: Annotated[int, Meta(ge=0)] | None = None
+    hill: Annotated[Annotated[int, Meta(ge=0)] | None, _GAMES] = None
     """How many of the last rounds of a Swiss are king of the hill: the first meets the second, the
     third the fourth, even if they have met before. [default: 0]"""
 
@@ -157,13 +171,24 @@ _S = TypeVar("_S", bound=Settings)
 
 
 def read_settings(path: Path, given: _S) -> _S:
-    """Read the settings of a file, which those ``given`` replace; or fail."""
+    """Read the settings of a file, which those ``given`` replace; or fail.
+
+    Paths in the file are relative to it.
+    """
     with sentences():
         said = read_config_file(path, type(given))
+    replaced, here = given.given(), dict[str, Any]()
     with sentences(f"{path}: "):
         for name in _DURATIONS:
             parse_duration(getattr(said, name) or "0s")
-    return replace(said, **given.given())
+        known = {*rule_set_names(), *lexicon_names(), *PACKAGE_LISTS, *TABLE_NAMES}
+        for name in _FILES:
+            value = getattr(said, name)
+            if value is not None and name not in replaced and value not in known:
+                here[name] = type(value)(beside(str(value), path.parent))
+        if said.seats and "seats" not in replaced:
+            here["seats"] = [_seat(text, path.parent).anywhere for text in said.seats]
+    return replace(said, **here | replaced)
 
 
 def configure(
@@ -173,11 +198,12 @@ def configure(
 
     ``guests_at`` is the host of the server that guests dial in to, if there is one.
     """
-    rules = options.load_rule_set(settings.rules or "english")
+    if settings.seat:
+        raise CommandFailed("--seat is for a match that goes on; it needs --resume FOLDER")
+    threads, ponder = settings.threads or 1, settings.ponder
+    equipment = options.equipment_named(vars(settings), threads, ponder=ponder)
+    rules = options.load_rule_set(equipment.rules)
     rules = replace(rules, challenge=settings.challenge or rules.challenge)
-    equipment = options.equipment_named(
-        vars(settings), settings.threads or 1, ponder=settings.ponder
-    )
     plan = settings if isinstance(settings, TournamentSettings) else TournamentSettings()
     rounds, hill = plan.rounds or 1, plan.hill or 0
     test = _test(settings) if isinstance(settings, MatchSettings) else None
@@ -188,7 +214,6 @@ def configure(
         check_guests(specs, names, guests_at)
         control = _time_control(settings, specs, guests_at)
         check_time_control(control)
-        _check_concurrency(concurrency, equipment.threads, specs, directed=guests_at is not None)
         users = any(spec.kind == "local" and not spec.built_in for spec in specs)
         contained = users and containment().apart
         _check_shared_draws(specs, settings, contained=contained, tests=test is not None)
@@ -206,12 +231,11 @@ def configure(
         raise CommandFailed(_OWN_ROUNDS)
     games = settings.games or (MOST_TESTED if test else 2)
     if test and games < 2 * FEWEST_PAIRS:
-        options.say(
-            f"a test needs {FEWEST_PAIRS} pairs of games at least; --games {games} can't decide it"
-        )
+        options.say(f"a test needs {FEWEST_PAIRS} pairs of games; --games {games} can't decide it")
     config = TournamentConfig(
         seats=tuple(spec.anywhere for spec in specs),
         names=names,
+        code=tuple(spec.code for spec in specs),
         games=games,
         time=control,
         lexicon=equipment.lexicon,
@@ -268,9 +292,7 @@ def _check_shared_draws(
     if why is None:
         return
     if settings.seed is not None:
-        raise CommandFailed(
-            f"--seed is only for seats that can carry nothing from a game to the next; {why}"
-        )
+        raise CommandFailed(f"--seed is for seats that carry nothing to their next game; {why}")
     if tests and not all(it.starts_afresh for it in specs):
         raise CommandFailed(
             "a sequential test counts games that are alike; both seats must start afresh on this "
@@ -292,9 +314,9 @@ def warn_of_shared_draws(terms: TournamentConfig) -> None:
             )
 
 
-def _seat(text: str) -> SeatSpec:
+def _seat(text: str, folder: Path = Path()) -> SeatSpec:
     try:
-        return parse_seat(text)
+        return parse_seat(text, folder)
     except SeatError:
         from .play import HANDICAPS  # imports the server
 
@@ -311,19 +333,23 @@ def _openings(
     if file is None:
         return ()
     with sentences(kinds=UNREADABLE):
-        openings = read_openings(file, rules)
-    if not all(begins_empty(opening, rules) for opening in openings):
-        for spec in specs:
-            if spec.dialect in WHOLE_GAMES:
-                raise CommandFailed(
-                    f"--openings {file}: {spec.text} can only begin on an empty board; "
-                    "give openings that are first racks"
-                )
+        openings = read_openings(file, rules, options.say_once())
+    _check_openings(openings, specs, rules)
     boards = [read_cgp(opening, rules).board for opening in openings]
     if unknown := unknown_words(boards, words):
         lacking = counted(len(unknown), "word")
         options.say(f"{file} has {lacking} that {words.name} lacks, which stay: {some(unknown)}")
     return openings
+
+
+def _check_openings(openings: Sequence[str], specs: Sequence[SeatSpec], rules: Rules) -> None:
+    if all(begins_empty(opening, rules) for opening in openings):
+        return
+    for spec in specs:
+        if spec.dialect in WHOLE_GAMES:
+            raise CommandFailed(
+                f"--openings: {spec.text} can only begin on an empty board; give first racks"
+            )
 
 
 def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, float], ...]:
@@ -333,8 +359,7 @@ def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, flo
         name, _, rating = text.rpartition("=")
         if name and name not in names:
             raise CommandFailed(
-                f"--anchor {text}: no entrant is called {name}; there are "
-                f"{', '.join(names) or 'none yet'}"
+                f"--anchor {text}: no entrant {name}; there are {', '.join(names) or 'none yet'}"
             )
         if name not in names or not re.fullmatch(r"-?\d+(\.\d+)?", rating):
             raise CommandFailed(
@@ -374,43 +399,70 @@ def resumed_config(
         config = read_config(folder)
     if config.kind != kind:
         raise CommandFailed(
-            f"{folder} has a {config.kind}; tilewire {config.kind} --resume {folder} goes on "
-            "with it"
+            f"{folder} has a {config.kind}; tilewire {config.kind} --resume {folder} goes on"
         )
     more: Literal["games", "rounds"] = "games" if kind == "match" else "rounds"
-    if anew or settings.given().keys() - {more}:
+    if anew or settings.given().keys() - {more, "seat", "concurrency"}:
         raise CommandFailed(
-            f"--resume {folder} has its seats and settings already; only --{more} can be given"
+            f"--resume {folder} has its seats and settings already; only --{more} and "
+            "--concurrency can be given, and --seat for a bot that has moved"
         )
-    least = getattr(settings, more)
-    if least is None:
-        return config
-    if more == "rounds" and config.format == "knockout":
+    least, there = getattr(settings, more), getattr(config, more)
+    if least is not None and more == "rounds" and config.format == "knockout":
         raise CommandFailed(_OWN_ROUNDS)
-    if least < (there := getattr(config, more)):
+    if least is not None and least < there:
         raise CommandFailed(
-            f"--{more} {least}: the {config.kind} in {folder} has {there:,} already; "
+            f"--{more} {least}: the {config.kind} in {folder} was set to {there:,}, played or not; "
             "write more than that, or leave it out"
         )
-    return msgspec.structs.replace(config, **{more: least})
+    seats, moved = list(config.seats), list[str]()
+    if settings.seat:
+        with sentences(kinds=(MatchError, *UNREADABLE)):
+            played = counted(len(FolderContents(folder).counted), "game")
+            for text in settings.seat:
+                at, new = _side("seat", text, config.names)
+                was, seats[at] = seats[at], _seat(new).anywhere
+                line = f"after {played} {config.names[at]} moved from {was} to {seats[at]}"
+                old, now = (set(it.partition("?")[2].split("&")) for it in (was, seats[at]))
+                for how, changed in (("without", old - now), ("with", now - old)):
+                    shown = sorted(it for it in changed if it and not it.startswith("folder="))
+                    line += f", {how} {', '.join(shown)}" if shown else ""
+                moved.append(line)
+            specs = [parse_seat(seat) for seat in seats]
+            contained, tests = bool(config.contained), config.test is not None
+            _check_shared_draws(specs, settings, contained=contained, tests=tests)
+            _check_openings(config.openings, specs, rules_in_play(config.rules_in_play))
+    return msgspec.structs.replace(
+        config,
+        **{more: least or there},
+        seats=tuple(seats),
+        moved=(*config.moved, *moved),
+        concurrency=settings.concurrency or config.concurrency,
+    )
+
+
+def _side(option: str, text: str, names: Sequence[str]) -> tuple[int, str]:
+    """Return which seat ``B=VALUE``, ``2=VALUE`` or ``NAME=VALUE`` is about, from 0; and VALUE."""
+    side, _, value = text.partition("=")
+    letter = ascii_uppercase.find(side) if len(side) == 1 else -1
+    at = int(side) - 1 if side.isdecimal() else letter
+    called = [name for name in names if text.startswith(f"{name}=")]
+    if not 0 <= at < len(names) and len(called) == 1:
+        at, value = names.index(called[0]), text[len(called[0]) + 1 :]
+    if not 0 <= at < len(names) or not value:
+        what, seats = option.upper(), ", ".join(names)
+        raise CommandFailed(
+            f"--{option} {text}: there is no seat {side}, or no {what}; the seats are {seats}: "
+            f"write A={what} for {names[0]}, B={what} for {names[1]}"
+        )
+    return at, value
 
 
 def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of all seats: that ``given`` as ``B=NAME`` or ``2=NAME``, else its own."""
     called = list(names)
     for text in given:
-        side, _, name = text.partition("=")
-        letter = ascii_uppercase.find(side) if len(side) == 1 else -1
-        at = int(side) - 1 if side.isdecimal() else letter
-        if name and at >= len(names):
-            raise CommandFailed(
-                f"--name {text}: there is no seat {side}; there are {counted(len(names), 'seat')}"
-            )
-        if not 0 <= at < len(names) or not name:
-            raise CommandFailed(
-                f"--name {text}: write A=NAME for the first seat, B=NAME for the second, "
-                "as many as there are"
-            )
+        at, name = _side("name", text, names)
         if len(name) > LONGEST_NAME or plain(name) != name or name != name.strip():
             raise CommandFailed(
                 f"--name {plain(text)}: a name has at most {LONGEST_NAME} characters, all of them "
@@ -422,9 +474,7 @@ def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     for name in called:
         if called.count(name) > 1:
             which = "both" if len(names) == 2 else f"{called.count(name)}"
-            raise CommandFailed(
-                f"{which} seats would be called {name}; rename the first with --name A=NAME"
-            )
+            raise CommandFailed(f"{which} seats are called {name}; --name A=NAME renames the first")
     return tuple(called)
 
 
@@ -443,33 +493,25 @@ def check_guests(specs: Sequence[SeatSpec], names: Sequence[str], at: str | None
             )
 
 
-def _check_concurrency(
-    games: int, threads: int, specs: Sequence[SeatSpec], *, directed: bool
-) -> None:
-    """Check that this machine has the cores for these games at once, and the seats allow them."""
-    cores, option = usable_cores(), "--concurrency"
+def check_cores(config: TournamentConfig, *, directed: bool = False) -> None:
+    """Check that the seats allow these games at once, and this machine has the cores for them.
+
+    Called again when a match is resumed, since seats and machine may have changed.
+    """
+    specs = [parse_seat(seat) for seat in config.seats]
+    here = sum(spec.kind not in ("remote", "guest") for spec in specs)
+    games, threads, cores = config.concurrency, config.threads, usable_cores()
+    option = "concurrency"
     if directed:  # each entrant plays one game at a time
-        games, option = min(games, sum(map(_plays_here, specs))), "--max-games"
-    if games > 1 and games * threads > cores and any(map(_plays_here, specs)):
+        games, option = min(games, here), "max-games"
+    if games > 1 and games * threads > cores and here:
         each = f" with --threads {threads}" if threads > 1 else ""
         raise CommandFailed(
-            f"{option} {games}{each} would make players share cores and move late; "
+            f"--{option} {games}{each} would make players share cores and move late; "
             f"this machine has {counted(cores, 'core')}"
         )
     if games > 1 and any(spec.dialect == "files" for spec in specs):
-        raise CommandFailed(f"{option} {games}: a seat files:… plays one game at a time")
-
-
-def _plays_here(spec: SeatSpec) -> bool:
-    return spec.kind not in ("remote", "guest")
-
-
-def check_cores(config: TournamentConfig, *, directed: bool = False) -> None:
-    """Check that seats that ponder have their cores; called again when a match is resumed."""
-    if not config.ponder:
-        return
-    here, games = sum(_plays_here(parse_seat(seat)) for seat in config.seats), config.concurrency
-    if directed:  # each entrant plays one game at a time
-        options.check_pondering(min(here, 2 * games), config.threads, "--max-games or threads")
-    else:
-        options.check_pondering(min(here, 2) * games, config.threads, "--concurrency or --threads")
+        raise CommandFailed(f"--{option} {games}: a seat files:… plays one game at a time")
+    if config.ponder:
+        seats = min(here, 2 * games) if directed else min(here, 2) * games
+        options.check_pondering(seats, threads, f"--{option} or {'' if directed else '--'}threads")

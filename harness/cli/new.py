@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from importlib.util import find_spec
 from keyword import iskeyword
 from pathlib import Path
@@ -93,32 +94,35 @@ def bot(name: str, /) -> None:
         name: Of the package, its folder and the bot: small letters, digits and _.
     """
     if not _NAME.fullmatch(name):
+        small = re.sub(r"\W", "_", name.lower(), flags=re.ASCII)
         raise CommandFailed(
             f"{name!r} can't be the name of a package: write small letters, digits and _, a letter "
-            "first, 40 at most"
+            f"first, 40 at most{f', such as {small}' * bool(_NAME.fullmatch(small))}"
         )
     folder = Path(name)
     if folder.exists():
         raise CommandFailed(f"{name} is there already; nothing was written")
-    taken = None
-    if name in known_bots():
-        taken = "a player is called that"
-    elif iskeyword(name):
-        taken = "it is a word of Python's own"
-    elif find_spec(name) is not None:
-        taken = "a module is called that"
-    if taken is not None:
-        raise CommandFailed(f"{name!r} can't be the name: {taken}")
+    for is_taken, why in (
+        (name in known_bots(), "a player is called that"),
+        (iskeyword(name), "it is a word of Python's own"),
+        (find_spec(name) is not None, "a module is called that"),
+    ):
+        if is_taken:
+            raise CommandFailed(f"{name!r} can't be the name: {why}")
     files = {
         "pyproject.toml": _PROJECT,
         "README.md": _README,
         f"{name}/__init__.py": _BOT,
         f"tests/test_{name}.py": _TEST,
     }
-    for path, text in files.items():
-        with sentences(f"{folder / path} can't be written: ", (OSError,), 1):
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text.replace("NAME", name), encoding="utf-8")
+    try:
+        for path, text in files.items():
+            with sentences(f"{folder / path} can't be written: ", (OSError,), 1):
+                (folder / path).parent.mkdir(parents=True, exist_ok=True)
+                (folder / path).write_text(text.replace("NAME", name), encoding="utf-8")
+    except CommandFailed:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
     print(f"{name}: a bot in {name}/{name}/__init__.py. Try it:")
     print(f"  cd {name}")
     print(f"  tilewire check {name}:Bot")

@@ -10,26 +10,27 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import shutil
 import signal
 import ssl
 import sys
 import threading
 import time
-from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar, get_args
 from urllib.parse import urlsplit
 
 import msgspec
-from cyclopts import UNSET, App, ArgumentCollection, Parameter, Token
+from cyclopts import UNSET, App, ArgumentCollection, Group, Parameter, Token
 from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.players.options import UNITS_MS, parse_duration
 from bot.seat import runtime
-from harness.figures import once
+from harness.figures import counted, minutes, once
 
 from .failing import UNREADABLE, CommandFailed, Terminated, sentences
 
@@ -80,10 +81,6 @@ def check_values(_app: App, _commands: tuple[str, ...], arguments: ArgumentColle
                     raise CommandFailed(f"{name} {token.value[:40]}: {expected}") from None
 
 
-def _duration(_type: Any, tokens: Sequence[Token]) -> int:
-    return parse_duration(tokens[0].value)
-
-
 def _positive_duration(_type: Any, tokens: Sequence[Token]) -> int:
     if not (ms := parse_duration(tokens[0].value)):
         raise ValueError("it must be at least 1ms")
@@ -98,17 +95,16 @@ def _memory(_type: Any, tokens: Sequence[Token]) -> int:
     return int(match[1]) << {"K": 10, "M": 20, "G": 30}[match[2]]
 
 
-def _default(ms: int | None) -> str | None:
-    return None if ms is None else write_duration(ms)
-
-
 Count: TypeAlias = Annotated[int, Meta(ge=1)]
 """A number that must be at least 1, in a TOML file too."""
 
 Duration: TypeAlias = Annotated[
     int,
     Parameter(
-        converter=_duration, metavar="DURATION", show_default=_default, allow_leading_hyphen=True
+        converter=lambda _type, tokens: parse_duration(tokens[0].value),
+        metavar="DURATION",
+        show_default=lambda ms: None if ms is None else write_duration(ms),
+        allow_leading_hyphen=True,
     ),
 ]
 """Milliseconds, given as ``25m``, ``1m30s`` or ``250ms``."""
@@ -130,6 +126,18 @@ Memory: TypeAlias = Annotated[
 """Bytes, given as ``256M`` or ``1G``."""
 
 
+# --- panels of the help of commands with many options ---------------------------------------------
+
+
+def group(title: str, place: int) -> Parameter:
+    """Return what puts options into the panel of this title, in this place of the help."""
+    return Parameter(group=Group(title, sort_key=place))
+
+
+WORDS = group("Rules, words and tables", 2)
+CLOCKS = group("Clocks", 3)
+HERE = group("This machine", 4)
+
 # --- options --------------------------------------------------------------------------------------
 
 LexiconOption: TypeAlias = Annotated[
@@ -139,9 +147,10 @@ RulesLexiconOption: TypeAlias = Annotated[
     LexiconOption, Parameter(show_default="scowl, or the installed list of the rules")
 ]
 RulesOption: TypeAlias = Annotated[
-    str,
+    str | None,
     Parameter(
-        help="The rule set, its tiles, board and numbers: english, polish, … or a TOML file."
+        help="The rule set, its tiles, board and numbers: english, polish, … or a TOML file.",
+        show_default="those of an installed lexicon, else english",
     ),
 ]
 LeavesOption: TypeAlias = Annotated[
@@ -192,16 +201,12 @@ IncrementOption: TypeAlias = Annotated[
     Duration, Parameter(help="Time added after each move; with it there is no overtime.")
 ]
 FirstMoveOption: TypeAlias = Annotated[
-    Duration,
-    Parameter(help="Cap on a seat's first turn; a seat that takes longer has lost."),
+    Duration, Parameter(help="Cap on a seat's first turn; a seat that takes longer has lost.")
 ]
 BotOption: TypeAlias = Annotated[
-    str,
-    Parameter(help="The seat that plays: a bot's name, module:factory, file.py:factory or ws://…."),
+    str, Parameter(help="The seat that plays: a bot's name, module:factory, file.py or ws://….")
 ]
-BotSeedOption: TypeAlias = Annotated[
-    int, Parameter(help="Seed of the bot's own choices."), Meta(ge=0)
-]
+BotSeedOption: TypeAlias = Annotated[SeedOption, Parameter(help="Seed of the bot's own choices.")]
 HostOption: TypeAlias = Annotated[str, Parameter(env_var="TILEWIRE_HOST")]
 """The address to listen on."""
 PortOption: TypeAlias = Annotated[int, Meta(ge=0, le=65_535)]
@@ -215,6 +220,14 @@ PageOption: TypeAlias = Annotated[
         negative="",
         help="Show the games in the browser, with racks and thoughts: live if no player can see "
         "the page, else after each game. The page stays until Ctrl-C.",
+    ),
+]
+ContainedOption: TypeAlias = Annotated[
+    bool,
+    Parameter(
+        name="--require-containment",
+        negative="",
+        help="Start only where the system lets bots of users and engines be contained.",
     ),
 ]
 VerboseOption: TypeAlias = Annotated[
@@ -231,9 +244,11 @@ class TableOptions:
     leaves: LeavesOption = None
     winprob: WinprobOption = None
 
-    def for_rules(self, rules: Rules) -> TableOptions:
-        """Return these options with the rules' lexicon, as ``lexicon_for`` chooses it."""
-        return replace(self, lexicon=lexicon_for(self.lexicon, rules.distribution))
+    def for_game(self, rules: str | None, threads: int = 1, *, ponder: bool = False) -> Equipment:
+        """Return what local seats get in games by ``rules``, else by those of the lexicon."""
+        rules = rules or rules_of(self.lexicon)
+        lexicon = lexicon_for(self.lexicon, load_rule_set(rules).distribution)
+        return replace(self, lexicon=lexicon).equipment(threads, ponder=ponder, rules=rules)
 
     def equipment(
         self, threads: int = 1, *, ponder: bool = False, rules: str = "english"
@@ -259,8 +274,15 @@ def equipment_named(said: Mapping[str, Any], threads: int, *, ponder: bool) -> E
 
     Fail with a sentence if there are no such rules, or they have no default lexicon.
     """
-    rules = said.get("rules") or "english"
-    lexicon = said.get("lexicon") or own_lexicon(load_rule_set(rules))
+    lexicon = said.get("lexicon")
+    rules = said.get("rules") or rules_of(lexicon)
+    if not lexicon:
+        rule_set = load_rule_set(rules)
+        lexicon = lexicon_for("scowl", rule_set.distribution)
+        if lexicon == "scowl" and rule_set.distribution.name.partition("-")[0] != "english":
+            raise CommandFailed(
+                f"rules {rule_set.name} have other tiles; --lexicon names the words"
+            )
     tables = TableOptions(lexicon, said.get("leaves"), said.get("winprob"))
     return tables.equipment(threads, ponder=ponder, rules=rules)
 
@@ -270,23 +292,28 @@ def equipment_named(said: Mapping[str, Any], threads: int, *, ponder: bool) -> E
 class BoardOptions:
     """The rules, and tiles and a board to replace theirs."""
 
-    rules: RulesOption = "english"
+    rules: RulesOption = None
     distribution: Annotated[DistributionOption | None, Parameter(show_default="the rules'")] = None
     layout: Annotated[str | None, Parameter(show_default="the rules'")] = None
     """The board: an embedded layout or a text file."""
+    strict: Annotated[bool, Parameter(negative="")] = False
+    """Refuse a game (GCG) that is not written by the rules."""
 
-    def load(self) -> Rules:
-        """Return the rules of a game with these tiles on this board, or fail with a sentence."""
+    def load(self, lexicon: str = "scowl") -> tuple[Rules, str]:
+        """Return the rules of a game with these tiles on this board, and its lexicon; or fail.
+
+        Without ``rules`` they are those that ``lexicon`` brings; ``lexicon_for`` chooses the other.
+        """
         from lexicons.alphabet import load_distribution
         from lexicons.layout import load_layout
 
-        rules = load_rule_set(self.rules)
+        rules = load_rule_set(self.rules or rules_of(lexicon))
         with sentences(kinds=UNREADABLE):
             if self.distribution is not None:
                 rules = replace(rules, distribution=load_distribution(self.distribution))
             if self.layout is not None:
                 rules = replace(rules, layout=load_layout(self.layout))
-        return rules
+        return rules, lexicon_for(lexicon, rules.distribution)
 
 
 # --- what options name ----------------------------------------------------------------------------
@@ -300,31 +327,20 @@ def load_rule_set(name_or_path: str) -> Rules:
         return load_rules(name_or_path)
 
 
-def own_lexicon(rules: Rules) -> str:
-    """Return the default lexicon of rules: the word list of their language.
+def rules_of(lexicon: str | None) -> str:
+    """Return the name of the rules that an installed lexicon brings; for others english."""
+    from lexicons.package_lists import PACKAGE_LISTS, installed_names
 
-    Fail with a sentence if the tiles are the user's own.
-    """
-    tiles = rules.distribution.name
-    if tiles.partition("-")[0] == "english":
-        return "scowl"
-    if tiles not in _languages():
-        raise CommandFailed(
-            f"the rules {rules.name} have tiles of their own; --lexicon FILE names the words"
-        )
-    return tiles
+    return PACKAGE_LISTS[lexicon].tiles if lexicon in installed_names() else "english"
 
 
 def lexicon_for(lexicon: str, tiles: TileDistribution) -> str:
     """Return ``lexicon``, or the list of the tiles' language if it is the default, ``scowl``."""
-    return tiles.name if lexicon == "scowl" and tiles.name in _languages() else lexicon
-
-
-def _languages() -> set[str]:
-    """Return the names of the embedded tile distributions, except English ones."""
     from lexicons.text import embedded_names
 
-    return {name for name in embedded_names(".csv") if name.partition("-")[0] != "english"}
+    is_english = tiles.name.partition("-")[0] == "english"
+    is_other = tiles.name in embedded_names(".csv") and not is_english
+    return tiles.name if lexicon == "scowl" and is_other else lexicon
 
 
 def load_words(name_or_path: str, distribution: TileDistribution | None = None) -> Lexicon:
@@ -335,7 +351,7 @@ def load_words(name_or_path: str, distribution: TileDistribution | None = None) 
         say(sentence)
         compile_first(["lexicons.build"])
 
-    with sentences(kinds=UNREADABLE):
+    with sentences(kinds=UNREADABLE), working(f"loading the words of {name_or_path}"):
         return load_lexicon(name_or_path, distribution, progress=building)
 
 
@@ -385,7 +401,22 @@ def check_local(seat: str) -> None:
 
     with sentences():
         if parse_seat(seat).kind != "local":
-            raise CommandFailed(f"{seat!r} does not play on this machine; try it in a match")
+            why = "is no player in Python; see how it plays (an engine with log=yes in its options)"
+            raise CommandFailed(f"{seat!r} {why}: tilewire match {seat!r} greedy --games 2")
+
+
+def check_containment(required: bool, *, cluster: str | None = None) -> None:
+    """Check that bots can be contained here, if that is required, or fail with the reason."""
+    if not required:
+        return
+    from bot.seat.containment import containment
+
+    if cluster is not None:
+        raise CommandFailed(
+            "--require-containment is about this machine, --cluster about others; leave one out"
+        )
+    if not containment().is_whole:
+        raise CommandFailed(f"--require-containment: {containment()}")
 
 
 def check_pondering(seats: int, threads: int, remedy: str) -> None:
@@ -414,7 +445,8 @@ def client_tls(url: str, ca: Path | None) -> ssl.SSLContext | None:
         server = parse_uri(url)
     except (InvalidURI, ValueError):
         raise CommandFailed(
-            f"{url} is no server's address; write ws://host:port or wss://host:port"
+            f"{url} is no server's address; write ws://host:port or wss://host:port, "
+            "an IPv6 address in brackets: ws://[::1]:8484"
         ) from None
     if ca is None:
         return None
@@ -459,15 +491,100 @@ def fresh_folder(place: str) -> Path:
 
 def say(sentence: str) -> None:
     """Print a notice to stderr, after ``tilewire: ``, as all commands do."""
+    _told[:] = time.monotonic(), "", 0.0
+    _print(f"tilewire: {sentence}\n")
+
+
+def tell(progress: str, share: float = 0.0) -> None:
+    """Show how far a command is: as a notice, or on a terminal until the next line replaces it.
+
+    A ``share`` of the work that is done, 0 to 1, is drawn there as a bar.
+    """
+    _told[:] = time.monotonic(), progress, share
+    if not is_terminal():
+        _print(f"tilewire: {progress}\n")
+        return
+    done = round(20 * share)
+    bar = f"{'━' * done}{'─' * (20 - done)} " if share else ""
+    _print(f"tilewire: {bar}{progress}"[: shutil.get_terminal_size().columns - 1])
+
+
+def is_terminal() -> bool:
+    """Return whether stderr is a terminal on which a line can be replaced."""
+    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+
+
+FIRST_S, EVERY_S = 3.0, 20.0
+"""Seconds before the first line of progress without a terminal, and between others."""
+_told: list[Any] = [0.0, "", 0.0]
+"""When this process last printed to stderr; and the progress that this was, with its share."""
+
+
+def _print(text: str) -> None:
     with suppress(OSError):  # its reader may have gone
-        print(f"tilewire: {sentence}", file=sys.stderr, flush=True)
+        print(f"\r\x1b[K{text}" if is_terminal() else text, end="", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def working(on: str | Callable[[], str]) -> Iterator[None]:
+    """Whenever a block has told nothing for a while, show what it works on and for how long."""
+    began, over = time.monotonic(), threading.Event()
+
+    def follow() -> None:
+        pause_s = FIRST_S
+        while not over.wait(0.5):
+            (at, progress, share), now = _told, time.monotonic()
+            if now - max(at, began) >= pause_s:
+                what = (progress.partition("; ")[0] or on) if isinstance(on, str) else on()
+                tell(f"{what}; {minutes(now - began)} so far", share)
+                pause_s = 1.0 if is_terminal() else EVERY_S
+
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        if is_terminal() and _told[1]:
+            _print("")
+        _told[1:] = "", 0.0
 
 
 def compile_first(modules: Iterable[str]) -> None:
     """Compile the missing kernels of modules and of what they import, and show how far it is."""
-    from .compiling import compile_first
+    from bot.seat.compilation import CompilationFailed, Progress, compile_kernels
 
-    compile_first(modules, say)
+    began = told = time.monotonic()
+    first: Progress | None = None
+    last = Progress(0, 0, 0.0)
+    is_waiting = False
+
+    def show(progress: Progress) -> None:
+        nonlocal told, first, last, is_waiting
+        last, now = progress, time.monotonic()
+        if first is None:
+            first = progress
+            left = counted(progress.total - progress.ready, "search kernel")
+            say(f"compiling {left} for this processor, once for this version")
+        if progress.waits_for and not is_waiting:
+            is_waiting = True
+            say(f"another command compiles {progress.waits_for}; waiting for it")
+        if is_terminal() or now >= told + EVERY_S / 2:
+            told, spent = now, now - began
+            left = f", about {spent / progress.share - spent:.0f} s left" if progress.share else ""
+            tell(f"{progress.ready} of {progress.total} kernels ready{left}", progress.share)
+
+    with sentences(kinds=(CompilationFailed,), status=1), working("compiling"):
+        try:
+            compile_kernels(modules, show, say)
+        finally:
+            if first is not None:
+                which = "all" if last.ready == last.total else f"{last.ready} of"
+                others = last.ready - first.ready - last.compiled
+                by_others = f", {others} of them by another command" if others else ""
+                spent = time.monotonic() - began
+                say(f"{which} {counted(last.total, 'kernel')} ready after {spent:.0f} s{by_others}")
 
 
 def say_once() -> Callable[[str], None]:

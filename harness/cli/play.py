@@ -37,13 +37,12 @@ from protocol.parts import TimeControl
 
 from . import options
 from .failing import CommandFailed, sentences
-from .preparing import ANALYST
+from .preparing import ANALYST, prepare
 from .serving import (
     LOOPBACK,
     RESERVE_BYTES,
     House,
-    is_any,
-    prepare_bots,
+    reached_at,
     read_bots,
     time_control,
     until_stopped,
@@ -79,9 +78,10 @@ def play(
     db: Path = Path("play.db"),
     terminal: Annotated[bool, Parameter(negative="")] = False,
     no_browser: Annotated[bool, Parameter(negative="")] = False,
-    rules: options.RulesOption = "english",
+    rules: options.RulesOption = None,
     tables: options.TableOptions = options.TableOptions(),
     threads: options.ThreadsOption = 1,
+    require_containment: options.ContainedOption = False,
     verbose: options.VerboseOption = False,
 ) -> None:
     """Play against a bot yourself, in the browser or in the terminal.
@@ -92,7 +92,7 @@ def play(
     Args:
         bot: The opponent: a bot's name, a level such as beginner, or a seat such as
             static?temperature=5. [default: chosen on the page; in a terminal, club]
-        name: Your name. [default: your login name]
+        name: Your name. [default: that of the only open game in --db; your login name]
         host: The address to listen on; in a container 0.0.0.0.
         port: The port; 0 for any that is free. [default: 0; with another --host 8484]
         db: The journal, with all of your games.
@@ -100,6 +100,7 @@ def play(
         no_browser: Print the page's address, and open no browser.
     """
     options.log_to_stderr(verbose)
+    options.check_containment(require_containment)
     if terminal and sys.stdin is None:  # closed by whoever started this
         raise CommandFailed("--terminal needs standard input")
     clock = time_control(ServerTime(), {"initial_ms": time, "increment_ms": increment}, host)
@@ -109,17 +110,19 @@ def play(
     games = max(2, usable_cores())
     with sentences():
         check_admission(Admission(), games)
-    equipment = tables.for_rules(options.load_rule_set(rules)).equipment(threads, rules=rules)
-    own = {name: spec for name, spec in specs.items() if name not in HANDICAPS}
-    prepare_bots(own, equipment, ANALYST, hidden=files_at(db))
+    equipment = tables.for_game(rules, threads)
+    own = [("", name, spec) for name, spec in specs.items() if name not in HANDICAPS]
+    prepare(own, equipment, ANALYST, hidden=files_at(db))
     abouts = {each: about(spec) for each, spec in specs.items()}
     abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
     offered = Offered(abouts, person, opponent, is_private=True)
     if port is None:
         port = 0 if is_loopback(host) else PORT
-    house = _OwnServer(equipment, specs, offered, clock, games, host, port, db)
+    house = _OwnServer(equipment, specs, offered, clock, games, host, port, db, name is not None)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
-        options.run(_in_terminal(house) if terminal else _on_page(house, opens=not no_browser))
+        is_chosen = rules is not None or tables.lexicon != Equipment.lexicon
+        page = partial(_on_page, house, opens=not no_browser)
+        options.run(_in_terminal(house, is_chosen=is_chosen) if terminal else page())
 
 
 def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
@@ -172,19 +175,31 @@ class _OwnServer:
     host: str
     port: int
     db: Path
+    is_named: bool
     listens: bool = False
-
-    def address(self, server: MatchServer) -> str:
-        """Return where this machine reaches the server, which listens."""
-        host = self.host
-        if is_any(host):
-            host = "::1" if ":" in host else LOOPBACK
-        return f"[{host}]:{server.port}" if ":" in host else f"{host}:{server.port}"
 
     def tell(self, sentence: str) -> None:
         """Print what becomes of games of an earlier start; the person sees the rest."""
         if not self.listens:
             options.say(plain(sentence))
+
+    def _take_up(self, journal: Journal) -> None:
+        """Take the name, and the bot, of the person's game that is open, or of the only one."""
+        opened: dict[str, str] = {}
+        for kept in journal.unfinished(lambda _damaged: None):
+            sides = kept.label.get("sides") or ()
+            bots = [side["name"] for side in sides if side["kind"] == "bot"]
+            if bots and bots[0] in self.specs:
+                opened |= {side["name"]: bots[0] for side in sides if side["kind"] != "bot"}
+        offered, own = self.offered, (self.offered.name or NOBODY).casefold()
+        mine = [name for name in opened if name.casefold() == own]
+        if not mine and not self.is_named and len(opened) == 1:
+            mine = [*opened]
+        if mine:
+            bot = opened[mine[0]]
+            if offered.opponent not in (None, bot):
+                options.say(f"your game against {bot} is open and comes first")
+            self.offered = replace(offered, name=mine[0], opponent=offered.opponent or bot)
 
     @asynccontextmanager
     async def server(self) -> AsyncIterator[MatchServer]:
@@ -193,12 +208,13 @@ class _OwnServer:
         house = House(self.specs, self.equipment, hidden=hidden)
         await check_address(self.host, self.port)  # before there is a journal
         with closing(Journal(self.db, RESERVE_BYTES)) as journal:
+            self._take_up(journal)
             try:
                 yield MatchServer(
                     house.tables,
                     journal,
                     Gatekeeper(journal),
-                    house.main_bots.lend,
+                    house.lend,
                     host=self.host,
                     port=self.port,
                     time=self.clock,
@@ -217,7 +233,7 @@ async def _on_page(house: _OwnServer, *, opens: bool) -> None:
 
         def started() -> None:
             house.listens = True
-            url = f"http://{house.address(server)}/#/play"
+            url = f"http://{reached_at(house.host, server.port)}/#/play"
             kept = f"your games are kept in {house.db}"
             print(f"play at {url} (Ctrl-C ends it; {kept})", flush=True)
             if not is_loopback(house.host):
@@ -229,15 +245,27 @@ async def _on_page(house: _OwnServer, *, opens: bool) -> None:
         await until_stopped(server, started, told)
 
 
-async def _in_terminal(house: _OwnServer) -> None:
+async def _in_terminal(house: _OwnServer, *, is_chosen: bool) -> None:
+    """Play in the terminal; fail if chosen rules or words are not those of a game that goes on."""
+    from engine.rules.rule_sets import rules_in_play
+
     from .play_terminal import Terminal, play_games  # imports numba
 
     async with house.server() as server:
+        name = house.offered.name or NOBODY
+        for kept in server.journal.unfinished(lambda _damaged: None) if is_chosen else ():
+            opened, main = kept.opened, server.tables.main
+            is_same = main.suits(opened) and rules_in_play(opened.rules) == main.rules
+            if name in opened.players and not is_same:
+                raise CommandFailed(
+                    f"your game in {house.db} has {opened.rules.name} rules and {opened.lexicon} "
+                    "words: finish it without --rules and --lexicon, or begin one in another --db"
+                )
         await server.start()
         house.listens = True
         try:
             terminal = Terminal(Console(), sys.stdin.fileno())
-            url, name = f"ws://{house.address(server)}", house.offered.name or NOBODY
+            url = f"ws://{reached_at(house.host, server.port)}"
             opponent = house.offered.opponent or ANYBODY
             await play_games(url, name, opponent, house.equipment, terminal)
         finally:

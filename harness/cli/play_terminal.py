@@ -26,9 +26,9 @@ from engine.rules.moves import Move, Place
 from engine.rules.position import Board
 from harness.arbiter.records import result_text
 from harness.figures import plain
-from lexicons.alphabet import BLANK
+from lexicons.alphabet import BLANK, TILES_OPTIONS
 from protocol.channel import now_ms
-from protocol.messages import GameOver, Message, Seek, YourTurn
+from protocol.messages import GameOver, Message, Seek, Welcome, YourTurn
 from protocol.websocket import dial
 
 from .board_view import MoveView, SideView, fresh_squares, game_view, print_view
@@ -196,7 +196,7 @@ class Person(Player):
             except _Woken:
                 return Choice(PASS)  # nobody waits for this
             except ValueError as error:
-                self._terminal.say(str(error))
+                self._terminal.say(str(error).replace(f" ({TILES_OPTIONS})", ""))
 
     def _ask(self, question: str) -> str:
         """Return what is typed.
@@ -228,6 +228,8 @@ class Person(Player):
             case "check", asked if asked:
                 is_valid = "is valid" if view.is_word(asked) else "is not valid"
                 self._terminal.say(f"{asked.upper()} {is_valid}")
+            case "try" | "exch" | "exchange", "":
+                raise ValueError("name the tiles or the move, such as exch ABC or try 8D WORD")
             case "try", asked:
                 move = self._legal(view, asked)
                 self._terminal.say(f"{view.text(move)} scores {view.score(move)}")
@@ -238,8 +240,6 @@ class Person(Player):
                     raise _Woken
             case "pass", "":
                 return PASS
-            case "exch" | "exchange", "":
-                raise ValueError("name the tiles to exchange, such as exch ABC")
             case "exch" | "exchange", tiles if tiles:
                 return self._legal(view, f"-{tiles}")
             case _:
@@ -317,7 +317,13 @@ async def _play_game(
 ) -> None:
     person = Person(terminal)
     bot = Bot(name, lambda: person, equipment, seek=Seek(opponent=opponent))
-    runner = BotRunner(bot, person.hear)
+
+    def hear(message: Message) -> None:
+        if isinstance(message, Welcome):
+            runner.games.earlier = frozenset()  # a game that was left is the one to play
+        person.hear(message)
+
+    runner = BotRunner(bot, hear)
     loop = asyncio.get_running_loop()
     person.resign = lambda game: loop.call_soon_threadsafe(runner.resign, game)
     await runner.run(partial(dial, url))

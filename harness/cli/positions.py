@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -12,8 +13,8 @@ from typing import TYPE_CHECKING, Annotated, TypeAlias
 from cyclopts import Parameter
 
 from bot.player import Budget
-from engine.notation.cgp import read_cgp
-from engine.notation.gcg import GcgError, GcgGame, read_gcg
+from engine.notation.cgp import read_cgp, read_operations, read_rack
+from engine.notation.gcg import GcgError, GcgGame, Notice, is_undeclared_utf8, read_gcg
 from engine.notation.move_text import NotationError
 from engine.notation.replaying import Replay, replay
 from engine.rules.position import Board, Position
@@ -24,7 +25,7 @@ from lexicons.text import name_of, read_text
 from protocol.channel import now_ms
 
 from .failing import UNREADABLE, CommandFailed, sentences
-from .options import TableOptions, compile_first, load_given, load_words, say
+from .options import TableOptions, compile_first, load_given, load_words, say, working
 
 if TYPE_CHECKING:
     from engine.movegen.evaluation import Evaluation
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 PositionArgument: TypeAlias = Annotated[str, Parameter(name="POSITION")]
 """A CGP, a file that has one, or a line of a game; each command writes its own help."""
+is_file, is_folder = os.path.isfile, os.path.isdir
+"""Not those of pathlib, which raise for a text too long for a file's name."""
 
 
 @dataclass(frozen=True)
@@ -87,22 +90,29 @@ class GameFile:
 
     def compare_words(self, lexicon: str) -> None:
         """Print a notice if the game names another lexicon than ``--lexicon``."""
-        ours, theirs = name_of(lexicon), plain(self.gcg.lexicon)
-        if theirs and theirs.casefold() != ours.casefold():
-            say(
-                f"{self.path} names the lexicon {theirs}, and this is {ours}: words that {ours} "
-                f"lacks count as phonies; give the words of {theirs} with --lexicon FILE"
-            )
+        compare_words(str(self.path), self.gcg.lexicon, lexicon)
 
 
-def read_game(what: str, rules: Rules) -> GameFile | None:
+def compare_words(where: str, named: str, lexicon: str) -> None:
+    """Print a notice if what is read names another lexicon than ``--lexicon``."""
+    ours, theirs = name_of(lexicon), plain(named)
+    if theirs and theirs.casefold() != ours.casefold():
+        say(
+            f"{where} names the lexicon {theirs}, and this is {ours}: words that {ours} "
+            f"lacks count as phonies; give the words of {theirs} with --lexicon FILE"
+        )
+
+
+def read_game(
+    what: str, rules: Rules, strict: bool = False, tell: Callable[[str], object] = say
+) -> GameFile | None:
     """Read ``GAME.gcg`` or ``GAME.gcg@LINE``, or fail; None for what can only be a CGP.
 
-    The line is 1 to the number of lines plus 1.
+    The line is 1 to the number of lines plus 1. What is not taken as it is written is told;
+    with ``strict`` such a file is refused.
     """
-    with suppress(OSError):  # a text too long for a file's name
-        if what and Path(what).is_dir():
-            raise CommandFailed(f"{what} is a folder; name a GCG file or one that holds a CGP")
+    if is_folder(what):
+        raise CommandFailed(f"{what} is a folder; name a GCG file or one that holds a CGP")
     path, number = Path(what), ""
     if not is_file(path):
         file, _, number = what.rpartition("@")
@@ -111,17 +121,28 @@ def read_game(what: str, rules: Rules) -> GameFile | None:
         return None
     if path != Path(what) and (not number.isdecimal() or len(number) > 9):
         raise CommandFailed(f"{what}: after the @ comes the number of a line, as in {path}@1")
-    gcg = None
+    gcg, hint = None, ""
+    notices: list[Notice] | None = None if strict else []
     try:
-        gcg = read_gcg(path.read_bytes())
-        played = replay(gcg, rules)
+        data = path.read_bytes()
+        if strict and is_undeclared_utf8(data):
+            hint = "; it is valid UTF-8: add #character-encoding UTF-8"
+        gcg = read_gcg(data, notices)
+        played = replay(gcg, rules, notices)
+        if notices and (others := _rules_of(gcg, rules)):
+            raise NotationError(f"several plays have other scores by these rules{others}")
     except NotationError as error:
-        hint = "" if gcg is None else _rules_of(gcg)
+        if gcg is not None and "--rules" not in str(error):
+            hint = _rules_of(gcg, rules) + hint
         if isinstance(error, GcgError) and error.line:
             raise CommandFailed(f"{path}, line {error.line}: {error.reason}{hint}") from None
         raise CommandFailed(f"{path}: {error}{hint}") from None
     except OSError as error:
         raise CommandFailed(f"{path} can't be read: {error.strerror}") from None
+    for notice in played.notices:
+        tell(f"{path}{', ' if notice.line else ': '}{notice}")
+    if hint:
+        tell(f"{path}: {hint.removeprefix('; ')}")
     line = int(number) if number else None
     if line is not None:
         with sentences(f"{path}: "):
@@ -129,27 +150,42 @@ def read_game(what: str, rules: Rules) -> GameFile | None:
     return GameFile(path, gcg, played, line)
 
 
-def _rules_of(gcg: GcgGame) -> str:
-    """Name the first rule set by which a game adds up; a GCG has no line for it."""
-    for name in rule_set_names():
-        with suppress(NotationError):
-            replay(gcg, load_rules(name))
-            return f"; by the rules {name!r} the game adds up: give --rules {name}"
-    return ""
+def _rules_of(gcg: GcgGame, rules: Rules) -> str:
+    """Name the rule set that fits a game, which has no line for it.
+
+    Name none unless several plays, or a letter without a tile, tell that ``rules`` are wrong.
+    """
+    if (wrong := _wrong_plays(gcg, rules)) < 2:
+        return ""
+    others = {name: _wrong_plays(gcg, load_rules(name)) for name in rule_set_names()}
+    name = min(others, key=others.__getitem__)
+    fits = others[name] <= wrong // 3
+    return f"; by the rules {name!r} the game adds up: give --rules {name}" if fits else ""
 
 
-def read_position(what: str, rules: Rules, lexicon: str, *, has_choice: bool = False) -> Position:
+def _wrong_plays(gcg: GcgGame, rules: Rules) -> int:
+    """Count the plays that score otherwise by the rules; more than all if one is impossible."""
+    try:
+        steps = replay(gcg, rules, []).steps
+    except NotationError:
+        return len(gcg.events) + 2
+    return sum(step.play is not None and step.event.score != step.computed for step in steps)
+
+
+def read_position(
+    what: str, rules: Rules, lexicon: str, *, strict: bool = False, has_choice: bool = False
+) -> Position:
     """Read a CGP, a file that has one, or ``GAME.gcg@LINE``; or fail.
 
     In a CGP the player on turn has seat 0. The position of a game is what the player on turn sees,
-    without the other rack; a notice is printed if the game names another ``lexicon``. With
+    without the other rack; a notice is printed if another ``lexicon`` is named. With
     ``has_choice``, fail where the player has nothing to choose.
     """
-    game = read_game(what, rules)
+    game = read_game(what, rules, strict=strict)
     if game is None:
         where = ""
         hint = "; a CGP is 'board racks scores zeros', and the racks of 'AEINRST/' begin on turn"
-        position = read_cgp_or_file(what, rules)
+        position = read_cgp_or_file(what, rules, lexicon)
     else:
         from bot.search.analysis.questions import as_seen
 
@@ -165,19 +201,31 @@ def read_position(what: str, rules: Rules, lexicon: str, *, has_choice: bool = F
     return position
 
 
-def read_cgp_or_file(what: str, rules: Rules) -> Position:
-    """Read a CGP or a file that has one, or fail."""
+def read_cgp_or_file(what: str, rules: Rules, lexicon: str = "") -> Position:
+    """Read a CGP, a file that has one, or a whole rack for an empty board; or fail.
+
+    A notice is printed if the CGP names another ``lexicon``, if one is given.
+    """
     path, where = Path(what), ""
     if is_file(path):
         where = f"{path}, line 1: "
         with sentences(kinds=UNREADABLE):
             what = read_text(path)
     elif "/" not in what or len(what.split()) < 2:
+        with suppress(NotationError):
+            rack = read_rack(what, "rack", rules.distribution.alphabet, rules.rack_size)
+            if len(rack) == rules.rack_size:
+                return Position.empty(rules.layout).with_rack(0, rack)
         raise CommandFailed(
-            f"{what} is neither a file nor a CGP ('board racks scores zeros', in quotes)"
+            f"{what} is neither a file, nor a CGP ('board racks scores zeros', in quotes), nor a "
+            f"rack of {rules.rack_size} tiles"
         )
     with sentences(where):
-        return read_cgp(what, rules)
+        position = read_cgp(what, rules)
+    if lexicon:
+        named = dict(read_operations(what)).get("lex", "")
+        compare_words(str(path) if where else "the CGP", named, lexicon)
+    return position
 
 
 def note_unknown_words(words: Lexicon, *boards: Board) -> None:
@@ -186,14 +234,6 @@ def note_unknown_words(words: Lexicon, *boards: Board) -> None:
 
     if unknown := unknown_words(boards, words):
         say(f"words on the board that {words.name} lacks: {some(unknown)}")
-
-
-def is_file(path: Path) -> bool:
-    """Return whether a file is there; False for a text too long for a file's name."""
-    try:
-        return path.is_file()
-    except OSError:
-        return False
 
 
 @contextmanager
@@ -216,5 +256,5 @@ def interruptible(stop: Callable[[], None]) -> Iterator[None]:
 def time_to_think(ms: int) -> Iterator[Budget]:
     """Yield a budget of time that the first Ctrl-C ends; the second ends the command."""
     budget = Budget(now_ms() + ms)
-    with interruptible(budget.cancel):
+    with interruptible(budget.cancel), working("searching"):
         yield budget

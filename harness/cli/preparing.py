@@ -38,9 +38,7 @@ def prepare(
 
 
 def try_out(
-    seats: Iterable[tuple[str, str, SeatSpec]],
-    equipment: Equipment,
-    hidden: tuple[Path, ...] = (),
+    seats: Iterable[tuple[str, str, SeatSpec]], equipment: Equipment, hidden: tuple[Path, ...] = ()
 ) -> set[str]:
     """Load users' bots, each in its own process, or fail; return the modules that seats use."""
     from harness.seats.seat_factory import SeatMaker
@@ -65,7 +63,7 @@ def seat_modules(*seats: str) -> set[str]:
 
 def warm(
     *seats: str,
-    rules: options.RulesOption = "english",
+    rules: options.RulesOption = None,
     tables: options.TableOptions = options.TableOptions(),
 ) -> None:
     """Compile all that seats need, so that their first game begins at once.
@@ -83,16 +81,13 @@ def warm(
 
     if problem := cache_problem():
         raise CommandFailed(problem, status=1)
-    rule_set = options.load_rule_set(rules)
-    equipment = tables.for_rules(rule_set).equipment(rules=rules)
+    equipment = tables.for_game(rules)
+    rule_set = options.load_rule_set(equipment.rules)
     words = options.load_words(equipment.lexicon, rule_set.distribution)
     with sentences():
         specs = {seat: parse_seat(seat) for seat in seats or known_bots()}
-    prepare(
-        [("", name, spec) for name, spec in specs.items()],
-        equipment,
-        *(() if seats else (ANALYST,)),
-    )
+    named = [("", name, spec) for name, spec in specs.items()]
+    prepare(named, equipment, *(() if seats else (ANALYST,)))
     with sentences():
         Generator(words, rule_set)  # lays the words out, and keeps them for all processes
     options.say("all is compiled")

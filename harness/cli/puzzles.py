@@ -11,17 +11,15 @@ from msgspec import Meta
 from harness.figures import counted
 
 from .failing import CommandFailed
-from .options import JsonOption, LexiconOption, SeedOption, WorkersOption, load_words, say
+from .options import JsonOption, LexiconOption, SeedOption, WorkersOption, load_words, say, working
 from .positions import read_game
 from .study_run import explaining, load_field, resumable, show_rows, telling
 
 if TYPE_CHECKING:
-    from engine.rules.position import Position
     from harness.lab.puzzles import Kind
     from harness.lab.study import Record
-    from harness.lab.study_context import Field
 
-app = App(name="puzzles", help="Make, list and check puzzles: endgames and pre-endgames.")
+app = App(name="puzzles", help="Puzzles, as the page of play sets them: make, list, check.")
 
 _Many = Annotated[int, Meta(ge=0, le=100_000)]
 
@@ -52,18 +50,28 @@ def make(
     if not out.is_dir():
         raise CommandFailed(f"--out {out}: there is no such folder")
     field = load_field(load_words(lexicon))
-    sheets = tuple(_positions(path, field, lexicon) for path in games)
+    sheets = []
+    """Positions before the lines of each game's score sheet, where the rack is known."""
+    for path in games:
+        game = read_game(str(path), field.rules)
+        if game is None:
+            raise CommandFailed(f"there is no game {path}")
+        game.compare_words(lexicon)
+        lines = range(len(game.played.steps))
+        known = (game.played.after(line) for line in lines if not game.played.is_over(line))
+        sheets.append(tuple(it for it in known if it.racks[it.on_turn]))
     from harness.lab.puzzles import PuzzleStudy, write_files
     from harness.lab.study import fill, open_records
     from harness.workers import open_workers
 
     wanted: dict[Kind, int] = {"endgame": endgames, "preendgame": preendgames}
-    studies = [PuzzleStudy(field, kind, seed, sheets) for kind in wanted]
+    studies = [PuzzleStudy(field, kind, seed, tuple(sheets)) for kind in wanted]
     made: list[list[Record]] = []
     path = out / "puzzles.jsonl"
     with (
         resumable(path),
         open_records(path, studies[0].settings()) as file,
+        working("looking for puzzles"),
         open_workers(workers, None, say) as processes,
     ):
         for study, most in zip(studies, wanted.values(), strict=True):
@@ -74,18 +82,8 @@ def make(
     about = {"command": command, "lexicon": field.lexicon.name}
     with explaining("--out", out):
         write_files(out, dict(zip(wanted, made, strict=True)), field.rules, about)
-    say(f"{out} has {len(made[0])} endgames and {len(made[1])} pre-endgames")
-
-
-def _positions(path: Path, field: Field, lexicon: str) -> tuple[Position, ...]:
-    """Return a game's positions before the lines of its score sheet, where the rack is known."""
-    game = read_game(str(path), field.rules)
-    if game is None:
-        raise CommandFailed(f"there is no game {path}")
-    game.compare_words(lexicon)
-    lines = range(len(game.played.steps))
-    known = (game.played.after(line) for line in lines if not game.played.is_over(line))
-    return tuple(position for position in known if position.racks[position.on_turn])
+    both = counted(len(made[0]), "endgame"), counted(len(made[1]), "pre-endgame")
+    say(f"{out} has {' and '.join(both)}")
 
 
 @app.command(name="list")
@@ -123,11 +121,12 @@ def check(
         raise CommandFailed(f"--every {every}: there are {counted(len(known), 'puzzle')}")
     field = load_field(load_words(lexicon))
     tell = telling(len(puzzles), "puzzles")
-    for done, puzzle in enumerate(puzzles, start=1):
-        if made_again(puzzle, field) != puzzle:
-            raise CommandFailed(f"puzzle {puzzle['id']} is not as it was made", status=1)
-        tell(done)
-    print(f"{len(puzzles)} puzzles are as they were made")
+    with working("solving the first puzzle"):
+        for done, puzzle in enumerate(puzzles, start=1):
+            if made_again(puzzle, field) != puzzle:
+                raise CommandFailed(f"puzzle {puzzle['id']} is not as it was made", status=1)
+            tell(done)
+    print(f"as made: {counted(len(puzzles), 'puzzle')}")
 
 
 def _read(folder: Path | None) -> list[Record]:

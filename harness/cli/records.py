@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
+from msgspec.structs import replace
 
-from harness.arbiter.records import Turn
+from harness.arbiter.records import Turn, verdict
 from harness.figures import counted, moment, plain, table
+from harness.writing import write_file
 from lexicons.store import lexicon_names
 
 from .board_view import terminal_width
 from .failing import UNREADABLE, CommandFailed, print_json, sentences
-from .options import JsonOption, LexiconOption, lexicon_for, load_words, make_folder, say
+from .options import JsonOption, LexiconOption, lexicon_for, load_words, make_folder, say, working
 from .positions import is_file
 
 if TYPE_CHECKING:
@@ -58,49 +60,65 @@ def games(
     address = journal_at(journal)
     from harness.arbiter.database import JournalError
     from harness.arbiter.journal_reading import read_games
+    from harness.matches.folder import CORRECTED, FolderContents
 
-    with sentences(kinds=(JournalError,), status=1):
+    corrected: dict[str, dict[str, Any]] = {}
+    if isinstance(address, Path) and address.name == "match.db":
+        with sentences(kinds=UNREADABLE):
+            corrected = FolderContents(address.parent).corrected
+    with sentences(kinds=(JournalError,), status=1), working(f"reading {journal}"):
         kept = read_games(address, lambda error: say(str(error)))
         if out is not None:
-            _write(kept, lexicon, make_folder(out), by_month=by_month)
-        elif json_:
-            for game in kept:
-                print_json(_listed(game))
-        else:  # a row a game; on a terminal that is too narrow, with fewer columns
-            head = ("begun", "players", "scores", "outcome", "game", "turns", "lexicon")
-            print(table(head, [_row(game) for game in kept], terminal_width(), drop=_DROPPED))
+            _write(kept, lexicon, make_folder(out), corrected, by_month=by_month)
+            return
+        head = ("begun", "players", "scores", "result", "outcome", "game", "turns", "lexicon")
+        rows = []
+        for game in kept:
+            opened, change = game.opened, corrected.get(game.game, {})
+            ended = game.ended and replace(game.ended, **change)
+            turns = [record for record in game.records if isinstance(record, Turn)]
+            last = ended or (turns[-1] if turns else None)
+            void = ended is not None and ended.outcome in ("host_error", "no_show")
+            outcome = ("void" if void else CORRECTED) if change else ended and ended.outcome
+            listed: dict[str, Any] = {
+                "game": game.game,
+                "number": game.label.get("number"),
+                "begun": moment(game.created),
+                "players": opened.players,
+                "lexicon": opened.lexicon,
+                "turns": len(turns),
+                "outcome": outcome,
+                "winner": ended.winner if ended else None,
+                "scores": last.scores if last else (0, 0),
+                "message": ended.message if ended else "",
+            }
+            if json_:
+                print_json(listed)
+                continue
+            rows.append(
+                (
+                    f"{datetime.fromtimestamp(game.created):%Y-%m-%d %H:%M}",
+                    plain(" – ".join(opened.players)),
+                    " – ".join(map(str, listed["scores"])),
+                    plain(verdict(opened.players, ended.winner, void=void)) if ended else "",
+                    outcome or "is on",
+                    f"{listed['number'] or ''} {game.game}".strip(),
+                    str(len(turns)),
+                    plain(opened.lexicon),
+                )
+            )
+        if not json_:  # on a terminal that is too narrow, with fewer columns
+            print(table(head, rows, terminal_width(), drop=_DROPPED))
 
 
-def _listed(kept: KeptGame) -> dict[str, Any]:
-    opened, ended = kept.opened, kept.ended
-    turns = [record for record in kept.records if isinstance(record, Turn)]
-    last = ended or (turns[-1] if turns else None)
-    return {
-        "game": kept.game,
-        "begun": moment(kept.created),
-        "players": opened.players,
-        "lexicon": opened.lexicon,
-        "turns": len(turns),
-        "outcome": ended.outcome if ended else None,
-        "scores": last.scores if last else (0, 0),
-        "message": ended.message if ended else "",
-    }
-
-
-def _row(kept: KeptGame) -> tuple[str, ...]:
-    game = _listed(kept)
-    return (
-        f"{datetime.fromtimestamp(kept.created):%Y-%m-%d %H:%M}",
-        plain(" – ".join(game["players"])),
-        " – ".join(map(str, game["scores"])),
-        game["outcome"] or "is on",
-        kept.game,
-        str(game["turns"]),
-        plain(game["lexicon"]),
-    )
-
-
-def _write(kept: Iterable[KeptGame], lexicon: str, folder: Path, *, by_month: bool) -> None:
+def _write(
+    kept: Iterable[KeptGame],
+    lexicon: str,
+    folder: Path,
+    corrected: Mapping[str, Mapping[str, Any]],
+    *,
+    by_month: bool,
+) -> None:
     """Write the games that are over, and name those that can't be written."""
     from engine.rules.rule_sets import rules_in_play
     from harness.arbiter.scorebook import Scorebook
@@ -113,6 +131,7 @@ def _write(kept: Iterable[KeptGame], lexicon: str, folder: Path, *, by_month: bo
         count += 1
         opened = game.opened
         if game.ended is None:
+            say(f"{game.game}: it is not over yet")
             continue
         if game.is_short:
             say(f"{game.game}: an old game, whose moves are in the server's archive only")
@@ -134,9 +153,10 @@ def _write(kept: Iterable[KeptGame], lexicon: str, folder: Path, *, by_month: bo
         except ValueError as wrong:
             say(f"{game.game}: {wrong}")
             continue
-        text = game_record(book, f"{opened.players[0]} against {opened.players[1]}")
+        title = f"{opened.players[0]} against {opened.players[1]}"
+        text = game_record(book, title, corrected.get(game.game, {}))
         into = month_folder(folder, game.created) if by_month else folder
-        (into / f"{game.game}.gcg").write_text(text, encoding="utf-8")
+        write_file(into / f"{game.game}.gcg", text)
         written += 1
     if known and not any(known.values()):
         raise CommandFailed("no game can be written without the words that it was played with")
@@ -148,22 +168,24 @@ def backup(journal: str, file: str, /) -> None:
 
     The copy has the secrets of games that are on; only you can read it. Of a damaged journal it
     has what can be read, and the exit status is 1. To a PostgreSQL database or from one, a journal
-    moves: a server goes on with the copy.
+    moves: a server goes on with the copy. The copy of a folder is a folder that goes on as it.
 
     Args:
         journal: The journal of `tilewire serve --db`, or the folder of a match or tournament.
-        file: The copy; a file that isn't there yet, or postgresql://USER@HOST/DATABASE.
+        file: The copy; a name that isn't there yet, or postgresql://USER@HOST/DATABASE.
     """
     source = journal_at(journal)
     from harness.arbiter.database import JournalError
     from harness.arbiter.journal_copy import carry_journal, copy_journal
     from harness.arbiter.journal_reading import database_at, is_url
+    from harness.matches.folder import copy_folder
 
     if not is_url(file) and Path(file).exists():
-        raise CommandFailed(f"{file} is there already; name a new file")
-    with sentences(kinds=(JournalError, OSError), status=1):
+        raise CommandFailed(f"{file} is there already; name a new one")
+    with sentences(kinds=(JournalError, OSError), status=1), working(f"copying {journal}"):
         if isinstance(source, Path) and not is_url(file):
-            copied = copy_journal(source, Path(file))
+            is_folder = Path(journal) != source
+            copied = (copy_folder if is_folder else copy_journal)(Path(journal), Path(file))
         else:
             copied = carry_journal(source, file)
     has = f"{database_at(file).name} has {counted(copied.games, 'game')}"
@@ -209,20 +231,20 @@ def report(
     from harness.matches.config import MatchError
     from harness.matches.event_report.event import read_event
     from harness.matches.event_report.formats import as_csv, as_html, as_markdown
-    from lexicons.cache import replacing
 
     if not folder.is_dir():
         raise CommandFailed(f"there is no folder {folder}")
-    with sentences(kinds=(MatchError, JournalError, *UNREADABLE)):
+    with (
+        sentences(kinds=(MatchError, *UNREADABLE)),
+        sentences(kinds=(JournalError,), status=1),
+        working(f"reading the games of {folder}"),
+    ):
         event = read_event(folder)
-    write, ending = {
-        "html": (as_html, "html"),
-        "markdown": (as_markdown, "md"),
-        "csv": (as_csv, "csv"),
-    }[format_]
-    path = out or folder / f"report.{ending}"
+    write = {"html": as_html, "markdown": as_markdown, "csv": as_csv}[format_]
+    path = out or folder / f"report.{'md' if format_ == 'markdown' else format_}"
     if path.is_dir():
         raise CommandFailed(f"--out {path} is a folder; name a file")
-    with sentences(f"{path} can't be written: ", (OSError,), 1), replacing(path) as temporary:
-        temporary.write_text(write(event), encoding="utf-8")
+    where = f"{path} can't be written" + ("" if out else " (--out names another file)")
+    with sentences(f"{where}: ", (OSError,), 1), working(f"writing {path}"):
+        write_file(path, write(event))
     print(f"report: {path}")

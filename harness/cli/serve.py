@@ -23,7 +23,7 @@ from harness.config_file import read_config_file
 from harness.game_kinds import MAIN
 from harness.server.admission import Admission
 from harness.server.analysis.process import AnalysisProcess
-from harness.server.analysis.settings import AnalysisSettings
+from harness.server.analysis.queue import AnalysisSettings
 from harness.server.ladder.settings import (
     LadderSettings,
     ServerTime,
@@ -34,19 +34,19 @@ from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
-from lexicons.store import Lexicon
 from protocol.accepting import check_address
 from protocol.errors import PeerError
 
 from . import options
 from .access_files import AccessFiles, read_access_files, rereading
 from .failing import CommandFailed, sentences
-from .preparing import ANALYST
+from .preparing import ANALYST, prepare
 from .serving import (
     LOOPBACK,
     RESERVE_BYTES,
     House,
-    prepare_bots,
+    is_any,
+    reached_at,
     read_bots,
     return_freed_memory,
     tell,
@@ -56,16 +56,19 @@ from .serving import (
 from .standby import Standby
 
 if TYPE_CHECKING:
-    from harness.server.direction import Plan
+    from harness.server.retention import Retention
+
+
+_DOOR = options.group("Address and access", 1)
 
 
 class TableWords(TypedDict, total=False):
     """What is played at a table; only what was given."""
 
-    rules: Annotated[options.RulesOption, Parameter(show_default="english")]
-    lexicon: options.RulesLexiconOption
-    leaves: options.LeavesOption
-    winprob: options.WinprobOption
+    rules: Annotated[options.RulesOption, options.WORDS]
+    lexicon: Annotated[options.RulesLexiconOption, options.WORDS]
+    leaves: Annotated[options.LeavesOption, options.WORDS]
+    winprob: Annotated[options.WinprobOption, options.WORDS]
 
 
 @Parameter(name="*")
@@ -75,36 +78,40 @@ class ServerSettings(TableWords, total=False):
     Only what was given is there: options replace what the file says, and both the defaults.
     """
 
-    host: options.HostOption
+    host: Annotated[options.HostOption, _DOOR]
     """The address to listen on. [default: 127.0.0.1]"""
-    port: options.PortOption
+    port: Annotated[options.PortOption, _DOOR]
     """The port; 0 for any. [default: 8484]"""
     db: str
     """The journal: a file, or postgresql://USER@HOST/DATABASE. [default: tilewire.db]"""
     standby: Annotated[bool, Parameter(negative="")]
     """Wait while another server has the journal, and go on with its games after it."""
-    tokens: Path
+    tokens: Annotated[Path, _DOOR]
     """A file of names and token hashes; then nobody else may play."""
-    open_to_all: Annotated[bool, Parameter(negative="")]
+    open_to_all: Annotated[bool, _DOOR, Parameter(negative="")]
     """Let anybody play at a --host that others reach, without --tokens."""
-    admins: Path
+    admins: Annotated[Path, _DOOR]
     """A file of names and token hashes of those who may use tilewire admin."""
-    tls_cert: Path
+    tls_cert: Annotated[Path, _DOOR]
     """A certificate (PEM), to serve wss."""
-    tls_key: Path
+    tls_key: Annotated[Path, _DOOR]
     """Its key (PEM)."""
-    threads: Annotated[options.ThreadsOption, Parameter(show_default="1")]
-    ponder: options.PonderOption
+    threads: Annotated[options.ThreadsOption, options.HERE, Parameter(show_default="1")]
+    ponder: Annotated[options.PonderOption, options.HERE]
     seed: Annotated[
         options.SeedOption, Parameter(help="Seed of local bots' own choices; draws stay secret.")
     ]
-    max_games: options.Count
+    max_games: Annotated[options.Count, options.HERE]
     """Games at once. [default: one a core]"""
+    require_containment: Annotated[options.ContainedOption, options.HERE]
 
+
+THOUGHTS_DAYS = 1.0
+"""Days for which a server that anybody may fill keeps what players without a token think."""
 
 _WITH_A_TOURNAMENT = {
     *("host", "port", "tokens", "open_to_all", "admins", "tls_cert", "tls_key", "max_games"),
-    "admission",
+    *("admission", "require_containment"),
 }
 """Settings allowed with ``--tournament``, whose file has all others."""
 
@@ -131,6 +138,9 @@ class ServerFile(ServerSettings, total=False):
     """Days after which a game's moves leave the journal; without it they never do."""
     archive: Path
     """The folder that they move to, as GCG by month."""
+    thoughts_days: Annotated[float, msgspec.Meta(gt=0)]
+    """Days after which thoughts in games of players without a token leave the journal; by default 1
+    if others reach a server without ``tokens``, else never."""
 
 
 def _defaults() -> ServerFile:
@@ -140,10 +150,10 @@ def _defaults() -> ServerFile:
         "db": "tilewire.db",
         "standby": False,
         "open_to_all": False,
-        "rules": "english",
         "threads": 1,
         "ponder": False,
         "max_games": usable_cores(),
+        "require_containment": False,
         "bots": {},
         "tables": {},
         "time": ServerTime(),
@@ -157,9 +167,11 @@ def serve(
     *,
     config: Path | None = None,
     given: ServerSettings | None = None,
-    time: Annotated[options.TimeOption | None, Parameter(show_default="25m")] = None,
-    increment: options.IncrementOption | None = None,
-    first_move: options.FirstMoveOption | None = None,
+    time: Annotated[
+        options.TimeOption | None, options.CLOCKS, Parameter(show_default="25m")
+    ] = None,
+    increment: Annotated[options.IncrementOption | None, options.CLOCKS] = None,
+    first_move: Annotated[options.FirstMoveOption | None, options.CLOCKS] = None,
     ladder: Annotated[bool, Parameter(negative="")] = False,
     drain: options.Duration = 30_000,
     tournament: Path | None = None,
@@ -203,6 +215,7 @@ def serve(
                 f"bots of a tournament are set in {tournament}, and it has no ladder"
             )
         settings = _defaults() | said
+        options.check_containment(settings["require_containment"])
         _run_tournament(settings, tournament, out, drain / 1_000, lambda: _defaults() | read())
         return
     if out is not None:
@@ -212,11 +225,10 @@ def serve(
     def read_all() -> ServerFile:
         return _completed(read(), clock, ladder=ladder)
 
-    settings = read_all()
+    options.check_containment((settings := read_all())["require_containment"])
     _check_standby(settings)
     threads, ponder = settings["threads"], settings["ponder"]
-    specs = _bots(settings)
-    access = read_access_files(settings, tell)
+    specs, access = _bots(settings), read_access_files(settings, tell)
     options.say("loading words, tables and bots")
     equipped = partial(options.equipment_named, threads=threads, ponder=ponder)
     equipment = equipped(settings)
@@ -224,11 +236,12 @@ def serve(
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
     hidden = (*access.hidden, *files_at(settings["db"]))
     analyst = [ANALYST] if settings["analysis"].workers else []
-    prepare_bots(specs, equipment, *analyst, hidden=hidden)
+    seats = (("" if name == it.text else f"bots.{name}: ", name, it) for name, it in specs.items())
+    prepare(seats, equipment, *analyst, hidden=hidden)
     kinds = {name: (equipped(kind), kind.get("time")) for name, kind in settings["tables"].items()}
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         house = House(specs, equipment, kinds, settings.get("seed"), hidden)
-        options.run(_serve(settings, drain / 1_000, access, house, specs, read_all))
+        options.run(_serve(settings, drain / 1_000, access, house, read_all))
 
 
 def _completed(said: ServerFile, clock: Mapping[str, int | None], *, ladder: bool) -> ServerFile:
@@ -238,10 +251,8 @@ def _completed(said: ServerFile, clock: Mapping[str, int | None], *, ladder: boo
     settings["time"] = time_control(settings["time"], clock, host)
     for name, kind in settings["tables"].items():
         if name == MAIN:
-            raise CommandFailed(
-                f"tables.{MAIN}: the settings outside [tables] are those of the table {MAIN}; "
-                "choose another name"
-            )
+            why = f"the settings outside [tables] are those of the table {MAIN}"
+            raise CommandFailed(f"tables.{MAIN}: {why}; choose another name")
         with sentences(f"tables.{name}: "):
             check_table_name(name)
             if "time" in kind:
@@ -257,18 +268,12 @@ def _completed(said: ServerFile, clock: Mapping[str, int | None], *, ladder: boo
 
 def _check_standby(settings: ServerFile) -> None:
     """Check what several hosts need to stand by for each other, or fail with a sentence."""
-    if not settings["standby"]:
-        return
-    if not is_url(settings["db"]):
-        raise CommandFailed(
-            "--standby waits for a journal that several machines reach: "
-            "--db postgresql://USER@HOST/DATABASE"
-        )
-    if not settings["admission"].proxies:
-        options.say(
-            "connections that come through a balancer count as one address, unless "
-            "admission.proxies lists the balancer's"
-        )
+    if settings["standby"] and not is_url(settings["db"]):
+        needs = "--db postgresql://USER@HOST/DATABASE"
+        raise CommandFailed(f"--standby waits for a journal that several machines reach: {needs}")
+    if settings["standby"] and not settings["admission"].proxies:
+        unless = "admission.proxies lists the balancer's"
+        options.say(f"connections through a balancer count as one address, unless {unless}")
 
 
 def _run_tournament(
@@ -287,43 +292,37 @@ def _run_tournament(
     from .match import FAILURES, print_table
 
     plan, words = plan_of(file, out, settings["host"], settings["max_games"], access)
-    with plan.files as files:
+    clock = {"time": plan.config.time}
+
+    async def run() -> None:
+        with closing(Journal(plan.files.path / "match.db", RESERVE_BYTES)) as journal:
+            server = MatchServer(
+                Tables(TableKind(lexicon=words)),
+                journal,
+                Gatekeeper(journal, access.tokens, plan.entrants),
+                host=settings["host"],
+                port=settings["port"],
+                time=plan.config.time,
+                max_games=settings["max_games"],
+                drain_s=drain_s,
+                tls=access.tls,
+                tell=tell,
+                admission=settings["admission"],
+                admins=access.admins,
+                plan=plan,
+            )
+            again = rereading(server, access, settings | clock, lambda: read() | clock, tell)
+            told = asyncio.ensure_future(options.until_told_to_stop())
+            started = partial(_started, server, str(plan.files.path), again)
+            await until_stopped(server, started, told)
+
+    with plan.files as files, sentences(kinds=(*FAILURES, PeerError), status=1):
         try:
-            with sentences(kinds=(*FAILURES, PeerError), status=1):
-                options.run(_serve_tournament(settings, drain_s, access, words, plan, read))
+            options.run(run())
+            options.say(f"tilewire serve --tournament {file} --out {files.path} goes on")
         finally:
             if files.results:
                 print_table(files, plan.config, as_json=False)
-
-
-async def _serve_tournament(
-    settings: ServerFile,
-    drain_s: float,
-    access: AccessFiles,
-    lexicon: Lexicon,
-    plan: Plan,
-    read: Callable[[], ServerFile],
-) -> None:
-    with closing(Journal(plan.files.path / "match.db", RESERVE_BYTES)) as journal:
-        server = MatchServer(
-            Tables(TableKind(lexicon=lexicon)),
-            journal,
-            Gatekeeper(journal, access.tokens),
-            host=settings["host"],
-            port=settings["port"],
-            time=plan.config.time,
-            max_games=settings["max_games"],
-            drain_s=drain_s,
-            tls=access.tls,
-            tell=tell,
-            admission=settings["admission"],
-            admins=access.admins,
-            plan=plan,
-        )
-        clock = {"time": plan.config.time}
-        again = rereading(server, access, settings | clock, lambda: read() | clock, tell)
-        told = asyncio.ensure_future(options.until_told_to_stop())
-        await until_stopped(server, _started(server, str(plan.files.path), again), told)
 
 
 def read_config(config: Path | None) -> ServerFile:
@@ -349,7 +348,6 @@ async def _serve(
     drain_s: float,
     access: AccessFiles,
     house: House,
-    specs: dict[str, SeatSpec],
     read: Callable[[], ServerFile],
 ) -> None:
     await check_address(settings["host"], settings["port"])  # before there is a journal
@@ -359,20 +357,27 @@ async def _serve(
     try:
         while True:
             if standby:
-                journal = await _stand_by(settings, access, told, patient=patient)
-                if journal is None:
+                address = settings["host"], settings["port"]
+                waits = Standby(settings["db"], access, settings["admission"], *address)
+                async with waits.listening():
+                    settings["port"] = waits.port  # a balancer knows it by now
+                    journal = await waits.wait(told, patient=patient)
+                if journal is None:  # a signal ended the wait
                     return
             else:
                 journal = Journal(settings["db"], RESERVE_BYTES)
             with closing(journal):
                 try:
-                    server = _server(journal, settings, drain_s, access, house, specs)
+                    server = _server(journal, settings, drain_s, access, house)
                     again = rereading(server, access, in_effect, read, tell)
                     kept = f"journal {journal.name}"
                     if "ladder" in settings:
                         at = " and ".join(settings["ladder"].tables)
                         kept += f", ladder at {at}" if at else ", ladder"
-                    started = _started(server, kept, again, standby)
+                    places = settings["max_games"]
+                    most = settings["admission"].most_lent(places)
+                    kept += f", lent bots have {most} of {places} places at most"
+                    started = partial(_started, server, kept, again, has_waited=standby)
                     lost = await until_stopped(server, started, told)
                 except JournalError as error:  # it can no longer be read
                     if not standby:
@@ -387,35 +392,15 @@ async def _serve(
         await house.close()
 
 
-async def _stand_by(
-    settings: ServerFile, access: AccessFiles, told: asyncio.Future[asyncio.Event], *, patient: bool
-) -> Journal | None:
-    """Return the journal once this host may have it; None if a signal ends the wait."""
-    address = settings["host"], settings["port"]
-    async with Standby(settings["db"], access, settings["admission"], *address) as standby:
-        settings["port"] = standby.port  # a balancer knows it by now
-        return await standby.wait(told, patient=patient)
-
-
 def _server(
-    journal: Journal,
-    settings: ServerFile,
-    drain_s: float,
-    access: AccessFiles,
-    house: House,
-    specs: dict[str, SeatSpec],
+    journal: Journal, settings: ServerFile, drain_s: float, access: AccessFiles, house: House
 ) -> MatchServer:
     """Return a server of the games of a journal."""
-    retention = None
-    if "keep_days" in settings:
-        from harness.server.retention import Retention
-
-        retention = Retention(settings["keep_days"], settings["archive"])
     return MatchServer(
         house.tables,
         journal,
         Gatekeeper(journal, access.tokens),
-        house.main_bots.lend,
+        house.lend,
         host=settings["host"],
         port=settings["port"],
         time=settings["time"],
@@ -428,31 +413,38 @@ def _server(
         analyst=partial(AnalysisProcess.start, hidden=(*access.hidden, *files_at(settings["db"]))),
         admins=access.admins,
         rated=settings.get("ladder"),
-        retention=retention,
-        offered=Offered({name: about(spec) for name, spec in specs.items()}),
+        retention=retention_of(settings, is_open=access.tokens is None),
+        offered=Offered({name: about(spec) for name, spec in house.specs.items()}),
     )
 
 
+def retention_of(settings: ServerFile, *, is_open: bool) -> Retention | None:
+    """Return what leaves the journal of a server, and when; None: nothing does."""
+    is_reached = not is_loopback(settings["host"]) or settings["admission"].proxies
+    default = THOUGHTS_DAYS if is_reached and is_open else None
+    keep_days = settings.get("keep_days")
+    thoughts_days = settings.get("thoughts_days", default)
+    if keep_days is None and thoughts_days is None:
+        return None
+    from harness.server.retention import Retention
+
+    return Retention(keep_days, settings["archive"], thoughts_days)
+
+
 def _started(
-    server: MatchServer,
-    kept: str,
-    again: Callable[[], None],
-    has_waited: bool = False,
-) -> Callable[[], None]:
-    """Return a function to call when the server listens; after a wait it reads the files again."""
-
-    def started() -> None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, again)
-        if has_waited:
-            again()
-        url = f"{'wss' if server.tls else 'ws'}://{server.host}:{server.port}"
-        tell(f"serving on {url}, {kept}")
-        if server.tls is None and not is_loopback(server.host):
-            options.say(
-                f"what is sent to {server.host} can be read on its way, tokens too; serve wss by "
-                "--tls-cert, here or in a reverse proxy"
-            )
-        if server.journal.notice:
-            options.say(server.journal.notice)
-
-    return started
+    server: MatchServer, kept: str, again: Callable[[], None], *, has_waited: bool = False
+) -> None:
+    """Say that a server listens; after a wait read its files again, as SIGHUP does by ``again``."""
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, again)
+    if has_waited:
+        again()
+    s, at = "s" * (server.tls is not None), reached_at(server.host, server.port)
+    everywhere = f" at all {'IPv4 ' * ('.' in server.host)}addresses" * is_any(server.host)
+    tell(f"serving on ws{s}://{at}, page http{s}://{at}/{everywhere}, {kept}")
+    if server.tls is None and not is_loopback(server.host):
+        options.say(
+            f"what is sent to {server.host} can be read on its way, tokens too; serve wss by "
+            "--tls-cert, here or in a reverse proxy"
+        )
+    if server.journal.notice:
+        options.say(server.journal.notice)

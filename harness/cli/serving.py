@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import ctypes
-import dataclasses
 import gc
 import sys
 import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from ipaddress import ip_address
@@ -38,10 +38,10 @@ from harness.server.tables import TableKind, Tables
 from lexicons.store import Lexicon, load_lexicon
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
+from protocol.websocket import address_text
 
 from . import options
 from .failing import CommandFailed, sentences
-from .preparing import prepare
 
 LOOPBACK = "127.0.0.1"
 
@@ -94,81 +94,11 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
     return specs
 
 
-def prepare_bots(
-    specs: Mapping[str, SeatSpec],
-    equipment: Equipment,
-    *modules: str,
-    hidden: tuple[Path, ...] = (),
-) -> None:
-    """Try out each bot that could be wrong, and compile all kernels, before anybody plays."""
-    prepare(
-        (
-            ("" if name == spec.text else f"bots.{name}: ", name, spec)
-            for name, spec in specs.items()
-        ),
-        equipment,
-        *modules,
-        hidden=hidden,
-    )
-
-
-class HouseBots:
-    """The bots of one table of a server.
-
-    They don't see what is ``hidden``. With ``leave_out``, an engine that can't play there is left
-    out; the function gets the reason.
-
-    Raises:
-        SeatError: an engine's options are invalid, or it can't play there.
-    """
-
-    def __init__(
-        self,
-        specs: Mapping[str, SeatSpec],
-        equipment: Equipment,
-        lexicon: Lexicon,
-        seed: int | None = None,
-        leave_out: Callable[[str], None] | None = None,
-        hidden: tuple[Path, ...] = (),
-    ) -> None:
-        notice = options.say_once()
-        self._specs, self._lexicon = specs, lexicon
-        self._makers: dict[str, SeatMaker] = {}
-        for name, spec in specs.items():
-            maker = SeatMaker(spec, name, equipment, seed, notice=notice, hidden=hidden)
-            try:
-                maker.check(lexicon)
-            except SeatError as error:
-                if leave_out is None:
-                    raise
-                leave_out(f"{name} does not play there: {error}")
-            else:
-                self._makers[name] = maker
-        self._numbers = count()  # of games, so that each has random numbers of its own
-        self.seats: dict[str, Callable[[], Seat]] = {
-            name: partial(self._seat, name) for name in self._makers
-        }
-        """By a bot's name, the function that makes its seat for a game."""
-
-    def _seat(self, name: str) -> Seat:
-        return self._makers[name].open(self._lexicon, next(self._numbers))
-
-    async def lend(self, name: str) -> Worker:
-        """Start or dial a bot for an arbiter elsewhere."""
-        if self._specs[name].kind == "engine":
-            raise PeerError("unknown_bot", f"{name} plays on this server only", close=1008)
-        return await self._makers[name].worker(next(self._numbers))
-
-    async def close(self) -> None:
-        """End the processes of all bots."""
-        for maker in self._makers.values():
-            await maker.close()
-
-
 class House:
     """The tables of one server, by its settings, each with bots of its own, which ``close`` ends.
 
-    Bots don't see the files and folders that are ``hidden``.
+    Bots don't see the files and folders that are ``hidden``. An engine that can't play at a table
+    beside the main one is left out there.
 
     Raises:
         SeatError: an engine's options are invalid, or it can't play at the main table.
@@ -183,11 +113,13 @@ class House:
         seed: int | None = None,
         hidden: tuple[Path, ...] = (),
     ) -> None:
-        self._specs, self._equipment = specs, equipment
+        self.specs, self._equipment = specs, equipment
         self._seed, self._hidden = seed, hidden
-        self._bots: list[HouseBots] = []
+        self._makers: list[SeatMaker] = []
+        self._lent: dict[str, SeatMaker] = {}
+        """Those of the main table, by a bot's name."""
+        self._numbers = count()  # of games, so that each has random numbers of its own
         main = self._open(MAIN, equipment, None)
-        self.main_bots = self._bots[0]
         kinds = [self._open(name, *what) for name, what in others.items()]
         self.tables = Tables(main, kinds, self._of_game)
 
@@ -201,22 +133,39 @@ class House:
     ) -> TableKind:
         """Open a table; a game's own words and rules replace those of the equipment."""
         lexicon = lexicon or options.load_equipped(equipment)
-        where = f"table {name}: " if name else ""
-
-        def leave_out(why: str) -> None:
-            options.say(f"{where}{why}")
-
-        beside = None if name == MAIN else leave_out
-        bots = HouseBots(self._specs, equipment, lexicon, self._seed, beside, self._hidden)
-        self._bots.append(bots)
+        seats: dict[str, Callable[[], Seat]] = {}
+        notice = options.say_once()
+        for bot, spec in self.specs.items():
+            hidden = self._hidden
+            maker = SeatMaker(spec, bot, equipment, self._seed, notice=notice, hidden=hidden)
+            try:
+                maker.check(lexicon)
+            except SeatError as error:
+                if name == MAIN:
+                    raise
+                where = f"table {name}: " if name else ""
+                options.say(f"{where}{bot} does not play there: {error}")
+                continue
+            self._makers.append(maker)
+            self._lent.setdefault(bot, maker)  # the main table comes first
+            seats[bot] = partial(self._seat, maker, lexicon)
         return TableKind(
             name=name,
             lexicon=lexicon,
             rules=rules or options.load_rule_set(equipment.rules),
-            bots=bots.seats,
+            bots=seats,
             time=time,
             equipment=equipment,
         )
+
+    def _seat(self, maker: SeatMaker, lexicon: Lexicon) -> Seat:
+        return maker.open(lexicon, next(self._numbers))
+
+    async def lend(self, name: str) -> Worker:
+        """Start or dial a bot for an arbiter elsewhere."""
+        if self.specs[name].kind == "engine":
+            raise PeerError("unknown_bot", f"{name} plays on this server only", close=1008)
+        return await self._lent[name].worker(next(self._numbers))
 
     def _of_game(self, opened: Opened, location: str) -> TableKind | None:
         """Return a table for a resumed game whose own is no longer in the settings.
@@ -228,15 +177,14 @@ class House:
             lexicon = load_lexicon(location, rules.distribution)
         except (ValueError, OSError):
             return None
-        equipment = dataclasses.replace(
-            self._equipment, lexicon=location, leaves=None, win_probabilities=None
-        )
+        own = self._equipment
+        equipment = replace(own, lexicon=location, leaves=None, win_probabilities=None)
         return self._open("", equipment, None, lexicon, rules)
 
     async def close(self) -> None:
         """End the processes of all bots."""
-        for bots in self._bots:
-            await bots.close()
+        for maker in self._makers:
+            await maker.close()
 
 
 def time_control(base: ServerTime, clock: Mapping[str, int | None], host: str) -> ServerTime:
@@ -257,6 +205,13 @@ def is_any(host: str) -> bool:
     with suppress(ValueError):
         return ip_address(host).is_unspecified
     return not host
+
+
+def reached_at(host: str, port: int) -> str:
+    """Return where this machine reaches a server that listens at a ``--host`` and a port."""
+    if is_any(host):
+        host = "::1" if ":" in host else LOOPBACK
+    return address_text(host, port)
 
 
 async def until_stopped(
@@ -289,10 +244,8 @@ async def until_stopped(
         return None
     at_once = told.result()
     if server.drain_s:
-        tell(
-            f"stopping; games may end within {server.drain_s:.0f} s; "
-            "a second signal (Ctrl-C) ends it at once"
-        )
+        hurry = "a second signal (Ctrl-C) ends it at once"
+        tell(f"stopping; games may end within {server.drain_s:.0f} s; {hurry}")
     left = await server.stop(at_once)
     are = "is" if left == 1 else "are"
     resumed = f"; {counted(left, 'game')} {are} left to be resumed at the next start"

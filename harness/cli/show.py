@@ -38,14 +38,15 @@ def show(
 
     Args:
         what: A GCG file; GAME.gcg@LINE, the game before that line of its score sheet; a file that
-            holds a CGP (.cgp), or a CGP itself, in quotes.
+            holds a CGP (.cgp), or a CGP itself, in quotes. In brackets are scores by the rules,
+            where the sheet has others.
         turn: Print the game up to this line, and with it; 0 is the beginning.
         moves: The score sheet alone.
         json_: Print one JSON object: players, lines of the score sheet, and the position after the
             last of them (cgp; racks begin with the player on turn). Of a position: cgp.
     """
-    rules = board.load()
-    game = read_game(what, rules)
+    rules, _ = board.load()
+    game = read_game(what, rules, strict=board.strict)
     if game is None:
         if turn is not None or moves:
             raise CommandFailed("--turn and --moves are for a game; a CGP is one position")
@@ -68,9 +69,27 @@ def show(
             raise CommandFailed("--json has the score sheet and the position; leave --moves out")
         print_json(_as_json(gcg, played, last, rules))
         return
-    view: list[RenderableType] = [*_heading(gcg), _sheet(played.steps[:last], rules)]
+    names = [
+        f"{player.name} ({player.nick})" if player.name not in ("", player.nick) else player.nick
+        for player in gcg.players
+    ]
+    about = [gcg.title, f"lexicon {gcg.lexicon}" if gcg.lexicon else "", gcg.id]
+    dim = [", ".join(filter(None, about))] if any(about) else []
+    view: list[RenderableType] = [Text(plain(" – ".join(names)), "bold")]
+    view += [Text(plain(line), "dim") for line in (*dim, *gcg.description.splitlines())]
+    view += [Text(plain(line), "italic") for line in gcg.note.splitlines()]
+    view += ["", _sheet(played.steps[:last], rules)]
     if not moves:
-        view += ["", _after(gcg, played, last, rules)]
+        steps, fresh, over = played.steps, frozenset[tuple[int, int]](), False
+        if last:
+            fresh = fresh_squares(steps[last - 1].move, steps[last - 1].before.board)
+            over = steps[last - 1].event.kind.is_end
+        heading = f"after line {last}" if last else "at the beginning"
+        if last == count:
+            heading = "final position" if over else "the position at the end of the file"
+        nicks = gcg.players[0].nick, gcg.players[1].nick
+        position = played.after(last)
+        view += ["", _view(position, nicks, rules, heading=heading, over=over, fresh=fresh)]
     print_view(Group(*view))
 
 
@@ -101,29 +120,18 @@ def _as_json(gcg: GcgGame, played: Replay, last: int, rules: Rules) -> dict[str,
             "rack": event.rack,
             "move": format_move(step.move, alphabet) if step.move else None,
             **{name: getattr(event, name) for name in ("score", "total", "note")},
+            **{name: getattr(step, name) for name in ("computed", "computed_total")},
         }
         for number, step in enumerate(played.steps[:last], start=1)
         for event in [step.event]
     ]
     return {
         "players": [{"nick": player.nick, "name": player.name} for player in gcg.players],
-        **{name: getattr(gcg, name) for name in ("title", "description", "id", "lexicon")},
+        **{name: getattr(gcg, name) for name in ("title", "description", "id", "lexicon", "note")},
+        "notices": played.notices,
         "lines": lines,
         "cgp": write_cgp(played.after(last), rules),
     }
-
-
-def _heading(gcg: GcgGame) -> list[RenderableType]:
-    names = [
-        f"{player.name} ({player.nick})" if player.name not in ("", player.nick) else player.nick
-        for player in gcg.players
-    ]
-    lines: list[RenderableType] = [Text(plain(" – ".join(names)), "bold")]
-    about = [gcg.title, f"lexicon {gcg.lexicon}" if gcg.lexicon else "", gcg.id]
-    if any(about):
-        lines.append(Text(plain(", ".join(part for part in about if part)), "dim"))
-    lines += [Text(plain(line), "dim") for line in gcg.description.splitlines()]
-    return [*lines, ""]
 
 
 def _sheet(steps: tuple[ReplayStep, ...], rules: Rules) -> RenderableType:
@@ -145,8 +153,8 @@ def _sheet(steps: tuple[ReplayStep, ...], rules: Rules) -> RenderableType:
             Text(plain(event.nick), "cyan" if step.seat else "green"),
             Text(plain(event.rack)),
             Text(plain(_what(step, rules)), "bold" if bingo else ""),
-            f"{event.score:+d}",
-            str(event.total),
+            f"{event.score:+d}" + f" ({step.computed:+d})" * (event.score != step.computed),
+            f"{event.total}" + f" ({step.computed_total})" * (event.total != step.computed_total),
         )
         for line in event.note.splitlines():
             table.add_row("", "", "", Text(plain(line), "dim italic"))
@@ -164,24 +172,8 @@ def _what(step: ReplayStep, rules: Rules) -> str:
         case EventKind.WITHDRAWN:
             return "taken back"
         case EventKind.RACK_LEFT:
-            return f"2 × ({detail})"
+            return f"2 × ({detail or '?'})"
         case EventKind.RACK_LOST:
-            return f"({detail})"
+            return f"({detail or '?'})"
         case other:
             return str(other.value)
-
-
-def _after(gcg: GcgGame, played: Replay, last: int, rules: Rules) -> RenderableType:
-    """Draw the position after a line of the sheet; 0 is the beginning."""
-    steps = played.steps
-    position = played.after(last)
-    over = bool(last and steps[last - 1].event.kind.is_end)
-    fresh = frozenset[tuple[int, int]]()
-    if last:
-        fresh = fresh_squares(steps[last - 1].move, steps[last - 1].before.board)
-    if last == len(steps):
-        heading = "final position" if over else "the position at the end of the file"
-    else:
-        heading = f"after line {last}" if last else "at the beginning"
-    names = gcg.players[0].nick, gcg.players[1].nick
-    return _view(position, names, rules, heading=heading, over=over, fresh=fresh)

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import suppress
-from typing import Any
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any, Self
 
-from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
 from harness.arbiter.database import InUse, JournalError, NoAnswer
@@ -25,48 +26,46 @@ from .serving import RESERVE_BYTES, tell
 RETRY_S = 0.5
 
 
+@dataclass(eq=False)
 class Standby:
-    """A host that waits for the journal ``db``; it listens as long as a block with it lasts."""
+    """A host that waits for the journal ``db``."""
 
-    def __init__(
-        self, db: str, access: AccessFiles, admission: Admission, host: str, port: int
-    ) -> None:
-        self.port = port
-        """0 for any free port; once it listens, its actual port."""
-        self._db, self._access, self._admission, self._host = db, access, admission, host
-        self._serves = ""
-        """Which host has the journal."""
-        self._unsure = "who serves is not known yet"
-        """Why that is not known for certain; empty if it is."""
-        self._said = ""
-        self._server: Server | None = None
+    db: str
+    access: AccessFiles
+    admission: Admission
+    host: str
+    port: int
+    """0 for any free port; once it listens, its actual port."""
+    _serves: str = ""
+    """Which host has the journal."""
+    _unsure: str = "who serves is not known yet"
+    """Why that is not known for certain; empty if it is."""
 
-    async def __aenter__(self) -> Standby:
-        """Listen; raise OSError if the address can't be had."""
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[Self]:
+        """Listen inside ``async with``; raise OSError if the address can't be had."""
 
         async def converse(*_: object) -> None:
             raise AssertionError("every request is answered")
 
-        self._server = await listen(
-            self._host,
+        server = await listen(
+            self.host,
             self.port,
             converse,
             on_http=self._answer,
-            tls=self._access.tls,
-            gate=Admissions(self._admission).enter,
+            tls=self.access.tls,
+            gate=Admissions(self.admission).enter,
         )
-        self.port = next(iter(self._server.sockets)).getsockname()[1]
-        return self
+        self.port = next(iter(server.sockets)).getsockname()[1]
+        try:
+            yield self
+        finally:  # which does not wait for those whose request is still to come
+            server.close()
+            for handler in server.handler_tasks:
+                handler.cancel()
+            await server.wait_closed()
 
-    async def __aexit__(self, *_: object) -> None:
-        """Listen no more, and don't wait for those whose request is still to come."""
-        assert self._server is not None
-        self._server.close()
-        for handler in self._server.handler_tasks:
-            handler.cancel()
-        await self._server.wait_closed()
-
-    def _answer(self, request: Request) -> HttpAnswer:
+    def _answer(self, request: Request, _address: str) -> HttpAnswer:
         if request.path != "/healthz":
             why = "this host stands by for another; come again soon\n"
             return HttpAnswer(503, why, headers=(AGAIN_SOON,))
@@ -85,8 +84,9 @@ class Standby:
             JournalError: it can't be used, and waiting would not help.
         """
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reread)
+        said = ""
         while not told.done():
-            opening = asyncio.ensure_future(asyncio.to_thread(Journal, self._db, RESERVE_BYTES))
+            opening = asyncio.ensure_future(asyncio.to_thread(Journal, self.db, RESERVE_BYTES))
             ends: set[asyncio.Future[Any]] = {told, opening}
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
             if not opening.done():
@@ -94,26 +94,22 @@ class Standby:
                     (await opening).close()  # or it would have the lease as long as this lives
                 break
             try:
-                journal = opening.result()
+                return opening.result()
             except InUse as error:
                 patient, self._serves, self._unsure = True, error.holder, ""
-                self._tell(str(error))
+                why = str(error)
             except JournalError as error:
                 if not (patient or isinstance(error, NoAnswer)):
                     raise
-                self._unsure = str(error)
-                self._tell(str(error))
+                why = self._unsure = str(error)
+            if why != said:
+                tell(f"standing by at port {self.port}: {why}")
+                said = why
+            if self._unsure:
                 await asyncio.wait({told}, timeout=RETRY_S)
-            else:
-                return journal
         return None
 
-    def _tell(self, sentence: str) -> None:
-        if sentence != self._said:
-            tell(f"standing by at port {self.port}: {sentence}")
-        self._said = sentence
-
     def _reread(self) -> None:
-        if self._access.certificate is not None:
-            renew(self._access.certificate, tell)
+        if self.access.certificate is not None:
+            renew(self.access.certificate, tell)
         tell("standing by; all other files are read again when this host serves")

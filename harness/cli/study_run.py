@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
 from cyclopts import Parameter
 from msgspec import Meta
@@ -18,39 +18,26 @@ from bot.cores import usable_cores
 from harness import figures
 from harness.pictures import why_no_pictures
 
+from . import options
 from .failing import CommandFailed, print_json, sentences
-from .options import (
-    ClusterOption,
-    JsonOption,
-    LeavesOption,
-    RulesLexiconOption,
-    RulesOption,
-    SeedOption,
-    WorkersOption,
-    compile_first,
-    lexicon_for,
-    load_given,
-    load_rule_set,
-    load_words,
-    say,
-)
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
     from harness.lab.rows import Tables
-    from harness.lab.study import RecordFile, Study
+    from harness.lab.study import Record, RecordFile, Study
     from harness.lab.study_context import Field
     from lexicons.store import Lexicon
     from lexicons.win_probability import WinProbabilities
 
-_TELL_EVERY_S = 20
+_T = TypeVar("_T")
+_Then: TypeAlias = "Callable[[Sequence[Record]], object]"
 
 Many: TypeAlias = Annotated[int, Meta(ge=1, le=100_000_000)]
 """A number of games or positions; results are kept in memory, so more would be a slip."""
 
 
 StudyRulesOption: TypeAlias = Annotated[
-    RulesOption | None, Parameter(show_default="those of the lexicon's tiles")
+    options.RulesOption, Parameter(show_default="those of the lexicon's tiles")
 ]
 
 
@@ -60,15 +47,15 @@ class StudyRun:
     """Words, tables, workers, and how results are kept and shown."""
 
     rules: StudyRulesOption = None
-    lexicon: RulesLexiconOption = "scowl"
-    leaves: LeavesOption = None
-    workers: WorkersOption = 1
+    lexicon: options.RulesLexiconOption = "scowl"
+    leaves: options.LeavesOption = None
+    workers: options.WorkersOption = 1
     """How many games or positions at once, each in a process and on a core of its own."""
-    cluster: ClusterOption = None
-    seed: SeedOption = 0
+    cluster: options.ClusterOption = None
+    seed: options.SeedOption = 0
     out: Annotated[Path | None, Parameter(name="--out")] = None
     """Where results are kept, a line of JSON each; the same command resumes it."""
-    json_: JsonOption = False
+    json_: options.JsonOption = False
     """Print JSON."""
 
     def field(self, *modules: str, winprob: str | None = None) -> Field:
@@ -87,15 +74,12 @@ class StudyRun:
             )
 
     def work(
-        self,
-        studies: Sequence[Study],
-        count: int,
-        *,
-        above: Sequence[Any] = (),
+        self, studies: Sequence[Study], count: int, *, above: Sequence[Any] = (), then: _Then = id
     ) -> Tables:
         """Do what is missing, show all results, also when stopped, and return them as rows.
 
-        The studies share a file; each has ``count`` units. The rows ``above`` are shown first.
+        The studies share a file; each has ``count`` units. The rows ``above`` are shown first,
+        and ``then`` is called with the records of the last one.
         """
         from engine.rules.rules import standard_rules
         from harness.lab.study import fill, open_records
@@ -112,6 +96,7 @@ class StudyRun:
                 show_figures(only[0] if only else None, self.json_)
             else:
                 show_rows(rows, self.json_)
+            then(file.chosen(studies[-1], count))
             return rows
 
         with resumable(self.out):
@@ -119,12 +104,15 @@ class StudyRun:
                 study.check(count)
             settings = studies[0].settings()
             # A file says nothing of the usual rules.
-            mark = self.rules and rules_mark(load_rule_set(self.rules))
+            mark = self.rules and rules_mark(options.load_rule_set(self.rules))
             if mark and mark != rules_mark(standard_rules()):
                 settings["rules"] = mark
             with open_records(self.out, settings) as file:
                 try:
-                    with open_workers(self.workers, self.cluster, say) as workers:
+                    with (
+                        options.working(f"{count:,} {studies[0].unit} to do"),
+                        open_workers(self.workers, self.cluster, options.say) as workers,
+                    ):
                         for study in studies:
                             tell = telling(count, study.unit, study.name)
                             fill(study, file, count, workers, tell)
@@ -137,9 +125,10 @@ class StudyRun:
 def load_words_and_rules(lexicon: str, rules: str | None) -> tuple[Lexicon, Rules | None]:
     """Load what ``--lexicon`` and ``--rules`` name, or fail; without rules, None for them."""
     if rules is None:
-        return load_words(lexicon), None
-    loaded = load_rule_set(rules)
-    return load_words(lexicon_for(lexicon, loaded.distribution), loaded.distribution), loaded
+        return options.load_words(lexicon), None
+    loaded = options.load_rule_set(rules)
+    tiles = loaded.distribution
+    return options.load_words(options.lexicon_for(lexicon, tiles), tiles), loaded
 
 
 def load_field(
@@ -160,9 +149,9 @@ def load_field(
     from harness.lab.study_context import Field
     from lexicons.tables import table_name
 
-    compile_first(modules)
+    options.compile_first(modules)
     rules = rules or rules_for(lexicon.distribution)
-    given = load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
+    given = options.load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
     return Field.of(lexicon, rules, given.leaves, table_name(leaves, rules.distribution))
 
 
@@ -176,13 +165,14 @@ def load_chances(field: Field, winprob: str | None) -> WinProbabilities:
 
 
 def show_rows(tables: Tables, as_json_text: bool) -> None:
-    """Print tables of rows as text, folded to the terminal's width, or as JSON."""
-    from harness.lab.rows import as_json, as_text
+    """Print tables as text, folded to the terminal's width, or as JSON: of one table, its list."""
+    from harness.lab.rows import as_text
 
     from .board_view import terminal_width
 
     if as_json_text:
-        print_json(as_json(tables))
+        objects = {name: list(map(dataclasses.asdict, rows)) for name, rows in tables.items()}
+        print_json(objects if len(objects) > 1 else objects.popitem()[1])
     else:
         print(as_text(tables, terminal_width()))
 
@@ -215,16 +205,17 @@ def check_drawable(option: str) -> None:
         raise CommandFailed(f"{option}: {why_not}")
 
 
-def draw_beside(path: Path, draw: Callable[..., None], *what: object) -> None:
-    """Call ``draw(*what, path)`` for a picture beside what was asked for, or say why there is none.
+def draw_beside(out: Path, draw: Callable[[_T, Path], None], what: _T) -> None:
+    """Draw a picture of what was written to ``out``, beside it, or say why there is none.
 
     Raises:
         OSError: the file can't be written.
     """
+    path = out.with_name(f"{out.name}.png")
     if why_not := why_no_pictures():
-        say(f"{path} is left out: {why_not}")
+        options.say(f"{path} is left out: {why_not}")
     else:
-        draw(*what, path)
+        draw(what, path)
 
 
 @contextmanager
@@ -247,7 +238,7 @@ def resumable(out: Path | None) -> Iterator[None]:
         try:
             yield
         except KeyboardInterrupt:
-            say(f"stopped; the same command goes on with {out}" if out else "stopped")
+            options.say(f"stopped; the same command goes on with {out}" if out else "stopped")
             raise
 
 
@@ -259,21 +250,26 @@ def telling(
     That goes by what came after its first call, since workers take their time to begin. ``what``
     names the units, in the plural, and ``of`` whose they are; ``clock`` is in seconds.
     """
-    told = clock()
+    told, every_s = clock(), options.FIRST_S
     began: tuple[float, int] | None = None
 
     def tell(there: int) -> None:
-        nonlocal told, began
-        now = clock()
+        nonlocal told, every_s, began
+        now, there = clock(), min(there, wanted)  # a last piece of work may bring more
         began = began or (now, there)
-        if there < wanted and now - told <= _TELL_EVERY_S:
+        pause_s = 0.5 if options.is_terminal() else every_s
+        if there < wanted and now - told <= pause_s:
             return
-        told = now
+        told, every_s = now, options.EVERY_S
         since, before = began
         left = ""
         if before < there < wanted:
             seconds = (now - since) / (there - before) * (wanted - there)
             left = f", {figures.minutes(seconds)} left"
-        say(f"{of}: {there:,} of {wanted:,} {what}{left}".removeprefix(": "))
+        line = f"{of}: {there:,} of {wanted:,} {what}{left}".removeprefix(": ")
+        if there < wanted:
+            options.tell(line, there / wanted)
+        else:
+            options.say(line)
 
     return tell

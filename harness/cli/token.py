@@ -9,8 +9,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from bot.seat_text import LONGEST_NAME, is_name
-from harness.server.tokens import hash_token, new_token, read_token_file, write_private
-from lexicons.cache import replacing
+from harness.server.tokens import hash_token, new_token, read_token_file
+from harness.writing import replacing, write_file
 from lexicons.text import read_text
 
 from .failing import CommandFailed, sentences
@@ -57,7 +57,7 @@ def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
     """Put a line into a file of tokens; it replaces the name's old line."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_private(path, f"{line}\n")
+        write_file(path, f"{line}\n", private=True)
         return
     known = name in read_token_file(path)
     if known and not replace:
@@ -68,5 +68,5 @@ def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
     else:
         lines.append(line)
     with replacing(path) as fresh:  # a server that reads it meanwhile sees the old or the new file
-        write_private(fresh, "".join(f"{text}\n" for text in lines))
+        write_file(fresh, "".join(f"{text}\n" for text in lines), private=True)
         shutil.copymode(path, fresh)

@@ -17,31 +17,8 @@ from msgspec import Meta
 from harness import figures
 from harness.pictures import why_no_pictures
 
+from . import options, study_run
 from .failing import CommandFailed
-from .options import (
-    ClusterOption,
-    JsonOption,
-    LeavesOption,
-    RulesLexiconOption,
-    SeedOption,
-    ThreadsOption,
-    WordsDistributionOption,
-    WorkersOption,
-    compile_first,
-    load_words_in,
-    say,
-)
-from .study_run import (
-    Many,
-    StudyRulesOption,
-    check_writable,
-    draw_beside,
-    explaining,
-    load_field,
-    load_words_and_rules,
-    show_rows,
-    telling,
-)
 
 if TYPE_CHECKING:
     from engine.rules.rules import Rules
@@ -58,27 +35,28 @@ _SHOWN_LEAVES = ("?", "S", "Q", "QU", "EEIO", "AEINST")
 class _Terms:
     """Rules, words and chance."""
 
-    rules: StudyRulesOption = None
-    lexicon: RulesLexiconOption = "scowl"
-    distribution: WordsDistributionOption = None
+    rules: study_run.StudyRulesOption = None
+    lexicon: options.RulesLexiconOption = "scowl"
+    distribution: options.WordsDistributionOption = None
     seed: Annotated[
-        SeedOption, Parameter(help="Seed of all that is drawn; the same seed learns the same.")
+        options.SeedOption,
+        Parameter(help="Seed of all that is drawn; the same seed learns the same."),
     ] = 0
 
     def load(self, *modules: str) -> tuple[Lexicon, Rules]:
         """Load words and rules, and compile what ``modules`` use, or fail."""
         from engine.rules.rule_sets import rules_for
 
-        compile_first(modules)
+        options.compile_first(modules)
         if self.distribution is None:
-            lexicon, rules = load_words_and_rules(self.lexicon, self.rules)
+            lexicon, rules = study_run.load_words_and_rules(self.lexicon, self.rules)
         elif self.rules is None:
-            lexicon, rules = load_words_in(self.distribution, self.lexicon), None
+            lexicon, rules = options.load_words_in(self.distribution, self.lexicon), None
         else:
             raise CommandFailed("--rules have tiles of their own; leave --distribution out")
         return lexicon, rules or rules_for(lexicon.distribution)
 
-    def options(self) -> str:
+    def written(self) -> str:
         """Return the options that decide what is learned."""
         given = f" --lexicon {self.lexicon} --seed {self.seed}"
         for name in ("rules", "distribution"):
@@ -92,16 +70,16 @@ class _Terms:
 class _Playing(_Terms):
     """The same, and who plays."""
 
-    workers: WorkersOption = 1
+    workers: options.WorkersOption = 1
     """Processes on this machine; with --games they make no difference to what is learned."""
-    cluster: ClusterOption = None
+    cluster: options.ClusterOption = None
 
 
 @app.command
 def leaves(
     *,
     out: Path,
-    games: Many | None = None,
+    games: study_run.Many | None = None,
     minutes: Annotated[float, Meta(ge=0.01)] | None = None,
     floor: Annotated[int, Meta(ge=0)] = 100,
     resume: Annotated[bool, Parameter(negative="")] = False,
@@ -115,24 +93,22 @@ def leaves(
     Args:
         out: The table to write, F.klv2.
         games: How many to play.
-        minutes: How long to play, instead.
+        minutes: How long to play, instead; 20,000 games at least in each of four generations.
         floor: How often each leave should be seen at least.
         resume: Go on with a training that was stopped.
     """
-    check_writable("--out", out)
+    study_run.check_writable("--out", out)
     from harness.lab.training.checkpoint import locked
     from harness.lab.training.leaves import Goal, LeaveTraining, draw_leaves
     from harness.workers import open_workers
     from lexicons.klv import write_klv
 
     checkpoint = out.with_name(f"{out.name}.checkpoint")
-    with explaining():
+    with study_run.explaining():
         goal = Goal(games, minutes, playing.seed, floor)
-    with explaining(), locked(out):
+    with study_run.explaining(), locked(out):
         if checkpoint.exists() and not resume:
-            raise CommandFailed(
-                f"{checkpoint} is of a training that was stopped: --resume goes on, or delete it"
-            )
+            raise CommandFailed(f"{checkpoint} is of a stopped run: --resume goes on, or delete it")
         if resume and not checkpoint.exists():
             raise CommandFailed(f"--resume: there is no {checkpoint} to go on with")
         for half_written in checkpoint.parent.glob(f".{checkpoint.name}.*"):
@@ -141,16 +117,19 @@ def leaves(
         training = LeaveTraining(lexicon, rules, goal, checkpoint)
         if resume:
             training.resume()
-            say(f"going on after {training.games:,} games")
+            options.say(f"going on after {training.games:,} games")
         try:
-            with open_workers(playing.workers, playing.cluster, say) as workers:
+            with (
+                options.working("playing games"),
+                open_workers(playing.workers, playing.cluster, options.say) as workers,
+            ):
                 table = training.run(workers, partial(_tell, floor), time.monotonic)
         except KeyboardInterrupt:
             if checkpoint.exists():
-                say(f"stopped; {checkpoint} has what is known, and --resume goes on with it")
+                options.say(f"stopped; {checkpoint} has what is known, and --resume goes on")
             raise
         write_klv(out, table)
-        draw_beside(_picture(out), draw_leaves, table)
+        study_run.draw_beside(out, draw_leaves, table)
         length = f"--games {games}" if games is not None else f"--minutes {minutes:g}"
         command = ("leaves", length, f"--floor {floor}")
         tables = training.progress.tables
@@ -164,12 +143,12 @@ def winprob(
     *,
     out: Path,
     leaves: Annotated[
-        LeavesOption,
+        options.LeavesOption,
         Parameter(help="What the players judge leaves by. [default: what built-in players have]"),
     ] = None,
-    games: Many = 500_000,
+    games: study_run.Many = 500_000,
     check: Annotated[int, Meta(ge=0, le=100_000_000)] = 200_000,
-    json_: JsonOption = False,
+    json_: options.JsonOption = False,
     playing: _Playing = _Playing(),
 ) -> None:
     """Learn how likely the player on turn is to win; write a table (CSV), its manifest, a picture.
@@ -180,7 +159,7 @@ def winprob(
         check: How many more to hold the table against; 0 for none.
         json_: Print as JSON what the check found.
     """
-    check_writable("--out", out)
+    study_run.check_writable("--out", out)
     lexicon, rules = playing.load("engine.simulation.selfplay")
     from harness.lab.training.winprob import (
         calibration,
@@ -191,30 +170,35 @@ def winprob(
     from harness.workers import open_workers
     from lexicons.win_probability import write_win_probabilities
 
-    field = load_field(lexicon, leaves, rules=rules)
-    with explaining(), open_workers(playing.workers, playing.cluster, say) as workers:
+    field = study_run.load_field(lexicon, leaves, rules=rules)
+    with (
+        study_run.explaining(),
+        options.working("playing games"),
+        open_workers(playing.workers, playing.cluster, options.say) as workers,
+    ):
         play = partial(play_and_tally, workers, field)
-        table = fit_win_probabilities(play(games, playing.seed, telling(games, "games")))
+        table = fit_win_probabilities(play(games, playing.seed, study_run.telling(games, "games")))
         write_win_probabilities(out, table)
-        draw_beside(_picture(out), draw_win_probabilities, table)
-        options = (f"--leaves {leaves}",) if leaves else ()
-        command = ("winprob", f"--games {games}", *options)
+        study_run.draw_beside(out, draw_win_probabilities, table)
+        given = (f"--leaves {leaves}",) if leaves else ()
+        command = ("winprob", f"--games {games}", *given)
         _describe(out, command, playing, lexicon, games, {"leaves": field.leaves_name})
         tenths = []
         if check:
-            tenths = calibration(table, play(check, playing.seed + 1, telling(check, "games")))
+            tell = study_run.telling(check, "games", "check")
+            tenths = calibration(table, play(check, playing.seed + 1, tell))
         if check or json_:
-            show_rows({"tenths": tenths}, json_)
+            study_run.show_rows({"tenths": tenths}, json_)
 
 
 @app.command
 def features(
     *,
     out: Path,
-    games: Many | None = None,
+    games: study_run.Many | None = None,
     with_simulation: Annotated[bool, Parameter(negative="")] = False,
     threads: Annotated[
-        ThreadsOption, Parameter(help="Games at once; what is learned is the same.")
+        options.ThreadsOption, Parameter(help="Games at once; what is learned is the same.")
     ] = 1,
     terms: _Terms = _Terms(),
 ) -> None:
@@ -225,39 +209,36 @@ def features(
         games: How many to learn from. [default: 40,000; with simulation 3,000]
         with_simulation: Have mc+rh play, which samples before it moves; the weights are for it.
     """
-    check_writable("--out", out)
+    study_run.check_writable("--out", out)
     lexicon, rules = terms.load()
     from harness.lab.training.features import draw_rack_weights, train_features
     from lexicons.rack_features import write_rack_weights
 
     if games is None:
         games = 3_000 if with_simulation else 40_000
-    with explaining():
+    with study_run.explaining(), options.working("playing games"):
         weights = train_features(
             lexicon,
             rules,
             games,
             terms.seed,
-            lambda generation: say(str(generation)),
+            lambda generation: options.say(str(generation)),
             threads=threads,
             with_simulation=with_simulation,
         )
         simulating = " --with-simulation" * with_simulation
-        command = f"tilewire train features{terms.options()} --games {games}{simulating}"
+        command = f"tilewire train features{terms.written()} --games {games}{simulating}"
         weights = replace(weights, made={"command": command, **weights.made})
         write_rack_weights(out, weights)
-        draw_beside(_picture(out), draw_rack_weights, weights)
-    say(f"{out} is written")
-
-
-# --- what is told -------------------------------------------------------------------------------
+        study_run.draw_beside(out, draw_rack_weights, weights)
+    options.say(f"{out} is written")
 
 
 def _tell(floor: int, news: RoundDone | TableMade) -> None:
     from harness.lab.training.leaves import GENERATIONS, RoundDone
 
     if isinstance(news, RoundDone):
-        say(
+        options.say(
             f"generation {news.generation + 1} of {len(GENERATIONS)}: {news.games:,} games "
             f"({figures.share(news.share)}), {news.games_per_s:,.0f} a second, "
             f"{figures.minutes(news.seconds_left)} left, {news.mean_score:.1f} points a player"
@@ -268,22 +249,15 @@ def _tell(floor: int, news: RoundDone | TableMade) -> None:
         with suppress(ValueError):  # there are no such tiles
             tiles = news.leaves.distribution.alphabet.tiles(text)
             values.append(f"{text} {figures.number(news.leaves.value(tiles))}")
-    say(
+    options.say(
         f"table {news.generation + 1}: {news.samples:,} racks in {news.games:,} games; leaves "
         f"moved {news.movement:.2f} points on average; {', '.join(values)}"
     )
     if news.generation + 1 == len(GENERATIONS):
-        say(
+        options.say(
             f"the leave seen least was in {news.fewest_samples:,} racks; {news.below_floor:,} were "
             f"in fewer than {floor:,}"
         )
-
-
-# --- what is written ----------------------------------------------------------------------------
-
-
-def _picture(out: Path) -> Path:
-    return out.with_name(f"{out.name}.png")
 
 
 def _describe(
@@ -299,7 +273,7 @@ def _describe(
 
     manifest = Manifest(
         kind=command[0],
-        command=f"tilewire train {' '.join(command)}{playing.options()} --out {out.name}",
+        command=f"tilewire train {' '.join(command)}{playing.written()} --out {out.name}",
         seed=playing.seed,
         games=games,
         lexicon=lexicon.name,
@@ -311,4 +285,4 @@ def _describe(
     )
     write_manifest(out, manifest)
     drawn = "" if why_no_pictures() else f" and {out.name}.png"
-    say(f"{out} is written, with {out.name}.json{drawn}")
+    options.say(f"{out} is written, with {out.name}.json{drawn}")

@@ -37,6 +37,8 @@ from protocol.messages import (
     Ping,
     Played,
     Pong,
+    StandingList,
+    Standings,
     Started,
     Watch,
 )
@@ -52,6 +54,8 @@ WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""
 ASK_AGAIN_S = 0.25
 """Interval of questions whether a game has begun; fifty at one address may ask so often."""
+STANDINGS_EVERY = 8
+"""Questions whether a game has begun for each how the tournament stands."""
 
 
 def watch(url: str, game: str | None = None, /, *, ca: Path | None = None) -> None:
@@ -166,9 +170,7 @@ class Followed:
         try:
             move = parse_told(message.move, self.board, alphabet)
         except NotationError as error:
-            raise ValueError(
-                f"move {message.seq} of the server does not fit the board: {error}"
-            ) from None
+            raise ValueError(f"move {message.seq} does not fit the board: {error}") from None
         if isinstance(move, int):
             return self.board, f"exchanges {move}", None
         board = self.board.with_move(move) if isinstance(move, Place) else self.board
@@ -300,26 +302,45 @@ async def _join(url: str, tls: ssl.SSLContext | None) -> Channel:
 async def _join_again(
     url: str, tls: ssl.SSLContext | None, waits: Iterator[float], lost: ChannelClosed
 ) -> Channel:
+    most_s = sum(WAITS_S)
+    say(f"{plain(str(lost))}; connecting again for {most_s:.0f} s at most")
     for wait in waits:
         await asyncio.sleep(wait)
         try:
-            return await _join(url, tls)
+            channel = await _join(url, tls)
         except ChannelClosed as closed:
             lost = closed
-    raise lost
+        else:
+            say("connected again")
+            return channel
+    raise ChannelClosed(f"{lost}; given up after {most_s:.0f} s")
 
 
 async def _only_game(channel: Channel) -> str:
-    """Return the game that is on, or wait for one; fail if there are several."""
-    games = (await answered(channel, Games(), GameList)).games
-    if not games:
-        say(f"no game is on at {channel.peer}; waiting for one (Ctrl-C ends this)")
-    while not games:
+    """Return the game that is on, or wait for one; fail if there are several, or none will be."""
+    event: StandingList | None = StandingList(round=0)
+    looks = 0
+    while not (games := (await answered(channel, Games(), GameList)).games):
+        if event is not None and looks % STANDINGS_EVERY == 0:
+            told = event.waits
+            try:
+                event = await answered(channel, Standings(), StandingList)
+            except CommandFailed:  # no tournament is played there
+                event = None
+            else:
+                if event.over:
+                    why = f"the tournament at {channel.peer} is over; its page has the games"
+                    raise CommandFailed(why, status=1)
+                if event.waits not in ("", told):
+                    say(plain(event.waits))
+        if not looks:
+            say(f"no game is on at {channel.peer}; waiting for one (Ctrl-C ends this)")
+        looks += 1
         await asyncio.sleep(ASK_AGAIN_S)
-        games = (await answered(channel, Games(), GameList)).games
     if len(games) == 1:
         return games[0].game
-    lines = [f"{len(games)} games are on at {channel.peer}; name the one to follow:"]
+    follow = f"tilewire watch {channel.peer} GAME"
+    lines = [f"{len(games)} games are on at {channel.peer}; follow one of them by {follow}:"]
     for game in games:
         names = " – ".join(game.players)
         score = " to ".join(map(str, game.scores))
@@ -344,7 +365,10 @@ async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncI
                 continue
             case Error(code=code, message=message):
                 if code == "unknown_game" and joined_before:
-                    message = f"game {game} came to its end while the connection was lost"
+                    message = (
+                        f"game {game} is there no more: it came to its end while the connection "
+                        "was lost, or another event has this address now"
+                    )
                 raise CommandFailed(f"{channel.peer}: {plain(message)}", status=1)
             case NewGame() if content.game == game:
                 known = Followed.offered(content, at_ms)

@@ -79,11 +79,7 @@ def unhurried() -> Budget:
     return Budget(_NEVER_MS)
 
 
-def play_game(
-    players: tuple[Player, Player],
-    field: Field,
-    secret: bytes,
-) -> Game:
+def play_game(players: tuple[Player, Player], field: Field, secret: bytes) -> Game:
     """Play a game to its end; seat 0 begins, and random seeds come from the secret and the seat.
 
     Raises:

@@ -25,17 +25,10 @@ from engine.notation.move_text import format_move
 from engine.rules.moves import Move
 from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
-from harness.analysis.puzzles import (
-    EndgamePuzzle,
-    Line,
-    PreEndgamePuzzle,
-    Puzzle,
-    PuzzleMaker,
-    share,
-)
+from harness.analysis.puzzles import Line, PreEndgamePuzzle, Puzzle, PuzzleMaker, share
 from harness.server.answers import board_and_tiles
+from harness.writing import write_file
 from lexicons.alphabet import as_tiles
-from lexicons.cache import replacing
 
 from .positions import recorded_games, situation
 from .rows import Column, Tables
@@ -153,67 +146,54 @@ def _maker(field: Field, kind: Kind) -> Callable[[Position], Puzzle | None]:
 
 def write_puzzle(puzzle: Puzzle, rules: Rules) -> dict[str, Any]:
     """Return a puzzle as JSON values; its id is a hash of its position."""
-    text = _Writing(rules)
+    alphabet = rules.distribution.alphabet
+
+    def text(move: Move) -> str:
+        return format_move(move, alphabet)
+
+    def turns(line: Line) -> list[tuple[str, int]]:
+        return list(zip(map(text, line.moves), line.scores, strict=True))
+
     position = replace(puzzle.position, scoreless_turns=0)
     cgp = write_cgp(position, rules)
     static = puzzle.ranked[0].move
-    moves = [each.move for each in puzzle.ranked]
+    legal = [each.move for each in puzzle.ranked]
     head = {
         "id": hashlib.sha256(cgp.encode()).hexdigest()[:8],
         "position": cgp,
-        "best": text.move(puzzle.best.move),
-        "static": text.move(static),
-        "rank": moves.index(puzzle.best.move) + 1,
-        "count": len(moves),
+        "best": text(puzzle.best.move),
+        "static": text(static),
+        "rank": legal.index(puzzle.best.move) + 1,
+        "count": len(legal),
         "loss": puzzle.loss(static),
     }
-    if isinstance(puzzle, EndgamePuzzle):
-        return head | {"kind": "endgame", **text.endgame(puzzle)}
-    return head | {"kind": "preendgame", **text.preendgame(puzzle)}
-
-
-class _Writing:
-    """Writes moves and tiles as text."""
-
-    def __init__(self, rules: Rules) -> None:
-        self._alphabet = rules.distribution.alphabet
-
-    def move(self, move: Move) -> str:
-        return format_move(move, self._alphabet)
-
-    def endgame(self, puzzle: EndgamePuzzle) -> dict[str, Any]:
-        """Return its fields; moves are grouped by spread and index of the reply (-1: game over)."""
-        replies = list(dict.fromkeys(puzzle.replies.values()))
-        place = {reply: number for number, reply in enumerate(replies)}
-        by_result = defaultdict(list)
-        for move, spread in puzzle.spreads.items():
-            reply = place[puzzle.replies[move]] if move in puzzle.replies else -1
-            by_result[spread, reply].append(self.move(move))
-        groups = sorted(by_result.items(), key=lambda group: (-group[0][0], group[0][1]))
-        return {
-            "line": self._line(puzzle.line),
-            "spread": puzzle.line.spread,
-            "replies": [self.move(reply) for reply in replies],
-            "moves": [[*result, ",".join(moves)] for result, moves in groups],
-        }
-
-    def preendgame(self, puzzle: PreEndgamePuzzle) -> dict[str, Any]:
-        """Return its fields; moves are grouped by outcomes, a letter for each tile of ``bag``."""
+    if isinstance(puzzle, PreEndgamePuzzle):
+        # Moves are grouped by outcomes, a letter for each tile of the bag.
         by_outcomes = defaultdict(list)
         for move, outcomes in puzzle.outcomes.items():
-            by_outcomes[outcomes].append(self.move(move))
-        lines = puzzle.lines.items()
-        return {
-            "bag": [[self._alphabet.tile_text(tile), n] for tile, n in puzzle.cases.items()],
-            "lines": [[self._line(line), line.spread] for _, line in lines],
+            by_outcomes[outcomes].append(text(move))
+        return head | {
+            "kind": "preendgame",
+            "bag": [[alphabet.tile_text(tile), n] for tile, n in puzzle.cases.items()],
+            "lines": [[turns(line), line.spread] for line in puzzle.lines.values()],
             "pass": round(puzzle.pass_win, 3),
             "moves": [[outcomes, ",".join(moves)] for outcomes, moves in by_outcomes.items()],
         }
-
-    def _line(self, line: Line) -> list[tuple[str, int]]:
-        return [
-            (self.move(move), score) for move, score in zip(line.moves, line.scores, strict=True)
-        ]
+    # Moves are grouped by spread and index of the reply (-1: game over).
+    replies = list(dict.fromkeys(puzzle.replies.values()))
+    place = {reply: number for number, reply in enumerate(replies)}
+    by_result = defaultdict(list)
+    for move, spread in puzzle.spreads.items():
+        reply = place[puzzle.replies[move]] if move in puzzle.replies else -1
+        by_result[spread, reply].append(text(move))
+    groups = sorted(by_result.items(), key=lambda group: (-group[0][0], group[0][1]))
+    return head | {
+        "kind": "endgame",
+        "line": turns(puzzle.line),
+        "spread": puzzle.line.spread,
+        "replies": list(map(text, replies)),
+        "moves": [[*result, ",".join(moves)] for result, moves in groups],
+    }
 
 
 def made_again(puzzle: Record, field: Field) -> Record | None:
@@ -278,8 +258,7 @@ def _decoded(path: Path, kind: type[_T]) -> _T:
 
 def _write(path: Path, value: object) -> None:
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
-    with replacing(path) as temporary:
-        temporary.write_text(text + "\n", encoding="utf-8")
+    write_file(path, text + "\n")
 
 
 # --- a table --------------------------------------------------------------------------------------
@@ -297,6 +276,7 @@ class PuzzleRow:
     rank: Annotated[int, Column("rank by equity")]
     static: Annotated[str, Column("static")]
     loss: Annotated[str, Column("static loses")]
+    position: str  # in JSON only
 
 
 def row_of(puzzle: Record) -> PuzzleRow:
@@ -309,5 +289,5 @@ def row_of(puzzle: Record) -> PuzzleRow:
         total = sum(cases.values())
         result = f"wins {share(best, cases) * total:g} of {total}"
         loss = f"{100 * puzzle['loss']:.1f} % wins"
-    names = ("id", "kind", "count", "best", "rank", "static")
+    names = ("id", "kind", "count", "best", "rank", "static", "position")
     return PuzzleRow(**{name: puzzle[name] for name in names}, result=result, loss=loss)

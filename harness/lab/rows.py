@@ -27,6 +27,8 @@ class Column(NamedTuple):
     """Factor on the value and its error."""
     sign: bool = False
     unit: str = ""
+    most: float | None = None
+    """Of a value from 0 to this, whose interval is cut there."""
 
 
 def percent(heading: str, *, error: str = "", decimals: int = 1) -> Column:
@@ -39,18 +41,19 @@ def table(rows: Sequence[Any], width: int | None = None) -> str:
 
     Columns that don't fit into ``width`` characters follow below, as ``figures.folded`` says.
     """
-    lines = [list(_cells(row)) for row in rows]
+    lines = [list(cells(row)) for row in rows]
     heads = [heading for heading, _ in lines[0]]
     return figures.folded(heads, [[text for _, text in line] for line in lines], width)
 
 
-def _cells(row: Any) -> Iterator[tuple[str, str]]:
+def cells(row: Any) -> Iterator[tuple[str, str]]:
+    """Yield the heading and the text of each of a row's columns."""
     for name, hint in get_type_hints(type(row), include_extras=True).items():
         for shown in getattr(hint, "__metadata__", ()):
             value = getattr(row, name)
             if isinstance(value, Mapping):
                 for key, entry in value.items():
-                    yield f"{shown.heading} {key}", _text(entry, shown)
+                    yield f"{shown.heading} {key}".strip(), _text(entry, shown)
             else:
                 error = getattr(row, shown.error) if shown.error else None
                 yield shown.heading, _text(value, shown, error)
@@ -61,16 +64,9 @@ def as_text(tables: Tables, width: int | None = None) -> str:
     return "\n\n".join(table(rows, width) for rows in tables.values() if rows)
 
 
-def as_json(tables: Tables) -> Any:
-    """Return JSON values: a single table as a list of objects, several as an object of lists."""
-    objects = {name: [dataclasses.asdict(row) for row in rows] for name, rows in tables.items()}
-    (first, *others) = objects.values()
-    return objects if others else first
-
-
 def figures_text(row: Any) -> str:
     """Format one row as a table with a line per column, or per field if it has no columns."""
-    lines = list(_cells(row)) or figures.figure_rows(dataclasses.asdict(row))
+    lines = list(cells(row)) or figures.figure_rows(dataclasses.asdict(row))
     return figures.table(("figure", "value"), lines)
 
 
@@ -83,4 +79,8 @@ def _text(value: Any, shown: Column, error: float | None = None) -> str:
         number = value and shown.times * value
         return figures.number(number, shown.decimals, shown.sign, shown.unit)
     middle = figures.number(shown.times * value, shown.decimals, shown.sign)
+    if shown.most is not None and not error <= value <= shown.most - error:
+        ends = max(value - error, 0), min(value + error, shown.most)
+        low, high = (figures.number(shown.times * end, shown.decimals) for end in ends)
+        return f"{middle}{shown.unit} ({low} to {high})"
     return f"{middle} ± {figures.number(shown.times * error, shown.decimals)}{shown.unit}"

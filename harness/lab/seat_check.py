@@ -1,7 +1,7 @@
 """Check whether a bot plays at all: legal moves in all phases of a game, their time, its memory.
 
 The seat lives in a process of its own, as in a match. If that ends, another is started for the next
-position, up to twice.
+position; after the second time only a position of each phase that had none is asked.
 """
 
 from __future__ import annotations
@@ -10,29 +10,38 @@ import asyncio
 import os
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Callable, Iterable
+from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 from bot.equipment import Equipment
 from bot.player import Observed
 from bot.search.analysis.questions import as_seen
+from bot.seat.game_registry import game_seed
 from bot.seat.guard import descendants
 from bot.seat_text import parse_seat
 from engine.movegen.generator import RankedMove
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS, Exchange
-from harness.lab.asking import STDERR_S, Asker
+from harness.arbiter.host import GameHost
+from harness.arbiter.journal import Journal
+from harness.arbiter.lag import LagMeter
+from harness.arbiter.records import Draws, Failed, new_game
+from harness.arbiter.rules_on_wire import rules_on_wire
+from harness.arbiter.scorebook import Scorebook
+from harness.lab.asking import LONG_MS, STDERR_S, Asker
 from harness.lab.in_process import dealt, last_turn
 from harness.lab.positions import Situation
 from harness.lab.rows import Column
 from harness.lab.study_context import Field
-from harness.seats.seat_factory import SeatMaker
+from harness.seats.seat_factory import SeatMaker, player_seed
 from harness.seats.seats import Worker, WorkerFailed, last_words
 from lexicons.alphabet import BLANK
 from protocol.channel import ChannelClosed
+from protocol.parts import TimeControl
 
 PLANNED = {
     "opening": 2,
@@ -47,16 +56,17 @@ PLANNED = {
 }
 """How many positions of each phase are asked, the rarest last."""
 
+SEED = 1
 _GAMES = range(246, 546)  # with the embedded words games 246 and 291 have one legal move
 _LATE_BAG = 7
-_MOST_ENDS = 3
+_MOST_ENDS = 2
 _GRACE_S = 10.0
 _TRACEBACK = "Traceback (most recent call last):\n"
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A position, and what the bot did there."""
+    """A position, and what the bot did there; or a whole game, its score and longest turn."""
 
     phase: Annotated[str, Column("position")]
     bag: Annotated[int, Column("bag")]
@@ -65,8 +75,14 @@ class Asked:
     took_ms: Annotated[float | None, Column("time", unit=" ms")]
     problem: str
     """What is wrong, or empty; for an exception, what and where it was, and the author's lines."""
+    printed: str
+    """What the bot printed meanwhile."""
     position: str
-    """CGP."""
+    """CGP; of a game, that of the bot's first fault, if it was on turn."""
+    turn: int
+    """The number of the turn; of a game without a fault, of its last."""
+    seed: int
+    """That of the view."""
 
 
 @dataclass(frozen=True)
@@ -75,8 +91,9 @@ class SeatCheck:
 
     bot: str
     asked: list[Asked]
+    """Positions, and games."""
     left_out: int
-    """Positions not asked, since its process had ended too often."""
+    """Positions not asked, since its process had ended too often, and their phase had one."""
     start_s: float | None
     """From the start of its process until it was ready; None: no move came."""
     memory_mb: float | None
@@ -84,12 +101,12 @@ class SeatCheck:
 
     @property
     def problems(self) -> list[Asked]:
-        """Positions in which something went wrong."""
+        """Positions and games in which something went wrong."""
         return [asked for asked in self.asked if asked.problem]
 
     @property
     def slowest(self) -> Asked | None:
-        """The position that took the longest."""
+        """The position, or game, with the longest turn."""
         timed = [asked for asked in self.asked if asked.took_ms is not None]
         return max(timed, key=lambda asked: asked.took_ms or 0.0, default=None)
 
@@ -99,119 +116,168 @@ async def check_seat(
     equipment: Equipment,
     field: Field,
     limit_ms: int,
+    games: int,
     notice: Callable[[str], None],
-    printed: Callable[[str], object],
     compile_first: Callable[[Iterable[str]], None],
+    asked: list[Asked],
 ) -> SeatCheck:
-    """Ask a local seat for a move in each phase of games.
+    """Ask a local seat for a move in each phase of games, and have it play whole ``games``.
 
-    ``notice`` is told of slow work; ``printed`` takes what the bot prints, position by position;
-    ``compile_first`` compiles the kernels of modules.
+    ``notice`` is told of slow work; ``compile_first`` compiles modules; ``asked`` grows meanwhile.
 
     Raises:
         SeatError: the seat's text is invalid, or its player can't be loaded or made.
         OSError: no process can be started.
+        JournalError: a game can't be kept while it is played.
     """
-    spec = parse_seat(bot)
-    prints = _Prints(printed)
+    spec, texts, last_words = parse_seat(bot), list[str](), list[str]()
 
     def pass_on(sentence: str) -> None:
-        if not sentence.startswith(f"{spec.name}: "):
-            notice(sentence)  # the last words of the bot itself are reported as a problem
+        own = sentence.removeprefix(f"{spec.name}: ")
+        (notice if own == sentence else last_words.append)(own)
 
-    maker = SeatMaker(spec, spec.name, equipment, seed=1, notice=pass_on, printed=prints.add)
+    maker = SeatMaker(spec, spec.name, equipment, seed=SEED, notice=pass_on, printed=texts.append)
     compile_first(await maker.try_out())
-    seat = _Seat(maker, Asker(field), limit_ms, prints)
-    asked, planned = list[Asked](), situations(field)
+    seat = _Seat(maker, field, limit_ms, texts, last_words)
+    planned = situations(field)
+    phase, turn, cgp, game = "", 0, "", ""
     try:
         for number, (phase, situation) in enumerate(planned):
-            move, took_ms, problem = await seat.ask(f"check-{number}", situation)
-            position = write_cgp(situation.position, field.rules)
-            asked.append(Asked(phase, situation.bag, move, took_ms, problem, position))
-            if seat.ends == _MOST_ENDS:
-                break
+            turn, game = len(situation.turns) + 1, f"check-{number}"
+            cgp = write_cgp(situation.position, field.rules)
+            if seat.ends < _MOST_ENDS or all(each.phase != phase for each in asked):
+                asked.append(await seat.ask(game, phase, situation))
+        left_out = len(planned) - len(asked)
+        for number in range(1, games + 1):
+            phase, cgp = f"game {number}", ""
+            asked.append(await seat.play(number))
+    except asyncio.CancelledError:
+        if last_words:  # such as where a move that never comes is looked for
+            said, seed = "\n".join(last_words), seat.seed(game)
+            asked.append(Asked(phase, 0, "", None, said, "", cgp, turn, seed))
+        raise
     finally:
         await seat.close()
         await maker.close()
-    return SeatCheck(bot, asked, len(planned) - len(asked), seat.start_s, seat.memory_mb)
+    return SeatCheck(bot, asked, left_out, seat.start_s, seat.memory_mb)
 
 
-class _Prints:
-    """What a bot prints, held until it has answered: when it ends, our traceback follows."""
-
-    def __init__(self, printed: Callable[[str], object]) -> None:
-        self._printed = printed
-        self._texts: list[str] = []
-
-    def add(self, text: str) -> None:
-        """Take whole lines."""
-        self._texts.append(text)
-
-    def pass_on(self, *, ended: bool = False) -> None:
-        """Pass on all that came; if the process ``ended``, only up to its traceback."""
-        text = "".join(self._texts)
-        self._texts.clear()
-        if text := text.partition(_TRACEBACK)[0] if ended else text:
-            self._printed(text)
-
-
+@dataclass(eq=False)
 class _Seat:
-    def __init__(self, maker: SeatMaker, asker: Asker, limit_ms: int, prints: _Prints) -> None:
-        self.ends = 0
-        self.start_s: float | None = None
-        self.memory_mb: float | None = None
-        self._maker, self._asker, self._limit_ms = maker, asker, limit_ms
-        self._prints = prints
-        self._worker: Worker | None = None
+    """A seat that is asked; ``texts`` grow with what it prints, ``last_words`` with its errors."""
 
-    async def ask(self, game: str, situation: Situation) -> tuple[str, float | None, str]:
-        """Return its move, the time in milliseconds, and what is wrong."""
+    maker: SeatMaker
+    field: Field
+    limit_ms: int
+    texts: list[str]
+    last_words: list[str]
+    ends: int = 0
+    start_s: float | None = None
+    memory_mb: float | None = None
+    _worker: Worker | None = None
+
+    def __post_init__(self) -> None:
+        self._asker = Asker(self.field)
+
+    async def ask(self, game: str, phase: str, situation: Situation) -> Asked:
+        """Ask for a move, in a game of its own."""
         began = time.perf_counter()
+        self.last_words.clear()
+        move, took_ms = "", None
         try:
             if self._worker is None:
-                self._worker = await self._maker.worker()
-            patience_s = self._limit_ms / 1_000 + _GRACE_S
+                self._worker = await self.maker.worker()
+            patience_s = self.limit_ms / 1_000 + _GRACE_S
             answer = await self._asker.ask(
-                self._worker.channel, game, situation, self._limit_ms, patience_s=patience_s
+                self._worker.channel, game, situation, self.limit_ms, patience_s=patience_s
             )
+            move, took_ms, problem = answer.move, answer.took_ms, answer.illegal
+            if not problem and took_ms > self.limit_ms:
+                problem = f"it took longer than {self.limit_ms:,} ms"
+            if self.start_s is None:
+                self.start_s = time.perf_counter() - began - took_ms / 1_000
         except ChannelClosed as closed:
             self.ends += 1
             if isinstance(closed, WorkerFailed):
-                words = f"{closed}; {closed.evidence}"
+                problem = f"{closed}; {closed.evidence}"
             else:
                 assert self._worker is not None
                 await asyncio.sleep(STDERR_S)
-                why, printed = last_words(self._worker.stderr_tail, self._maker.name)
+                why, printed = last_words(self._worker.stderr_tail, self.maker.name)
                 await self.close()
-                words = why or printed or str(closed)
-            self._prints.pass_on(ended=True)
-            return "", None, words
-        self._prints.pass_on()
-        if self.start_s is None:
-            self.start_s = time.perf_counter() - began - answer.took_ms / 1_000
+                problem = why or printed or str(closed)
         peaks = peak_memory_mb(), self.memory_mb  # that of a process that ended counts, too
         self.memory_mb = max((peak for peak in peaks if peak is not None), default=None)
-        late = answer.took_ms > self._limit_ms
-        problem = f"it took longer than {self._limit_ms:,} ms" if late else ""
-        return answer.move, answer.took_ms, answer.illegal or problem
+        position = write_cgp(situation.position, self.field.rules)
+        printed = await self._printed(is_cut=not move)
+        turn, seed = len(situation.turns) + 1, self.seed(game)
+        return Asked(phase, situation.bag, move, took_ms, problem, printed, position, turn, seed)
+
+    def seed(self, game: str) -> int:
+        return game_seed(player_seed(SEED, self.maker.name), game)
+
+    async def play(self, number: int) -> Asked:
+        """Play a whole game against ``greedy``, as in a match, with a cap on each move."""
+        self.last_words.clear()
+        rival = SeatMaker(parse_seat("greedy"), "greedy", self.maker.equipment, seed=SEED)
+        me, words = (number + 1) % 2, self.field.lexicon
+        makers = (rival, self.maker) if me else (self.maker, rival)
+        seats = makers[0].open(words, number), makers[1].open(words, number)
+        clock = TimeControl(initial_ms=LONG_MS, move_cap_ms=self.limit_ms, max_overtime_ms=0)
+        names, draws = (seats[0].name, seats[1].name), Draws.seeded(SEED, number)
+        name, rules = f"check-game-{number}", self.field.rules
+        opened = new_game(names, words, clock, draws, name, rules=rules_on_wire(rules))
+        book = Scorebook(opened, words)
+        with TemporaryDirectory() as folder, closing(Journal(Path(folder) / "game.db")) as journal:
+            async with LagMeter() as lag:
+                await journal.create(opened, {})
+                ended = await GameHost(book, seats, journal, lag).run()
+            records = next(journal.finished()).records
+        await rival.close()
+        faults = [f"{fault.code}: {fault.message}" for fault in ended.faults if fault.seat == me]
+        said = [text.partition("\n")[2].partition("\nexit status: ")[0] for text in book.evidence]
+        problem = "\n".join(dict.fromkeys(said or faults or self.last_words))
+        score = f"{ended.scores[me]}–{ended.scores[1 - me]}"
+        longest_ms = max((turn.think_ms for turn in book.turns if turn.seat == me), default=None)
+        printed = await self._printed(is_cut=bool(said))
+        is_fine = [not isinstance(record, Failed) or record.seat != me for record in records]
+        until = Scorebook.restored(records[: [*is_fine, False].index(False)], None, words)
+        bag, phase, position = book.bag_count, f"game {number}", ""
+        if until.game and until.game.over is None and until.game.position.on_turn == me:
+            position = write_cgp(as_seen(until.game.position), rules)
+        turn, seed = len(until.turns) + bool(position), self.seed(name)
+        return Asked(phase, bag, score, longest_ms, problem, printed, position, turn, seed)
 
     async def close(self) -> None:
         worker, self._worker = self._worker, None
         if worker is not None:
             await worker.kill()
-            self._prints.pass_on(ended=True)
+
+    async def _printed(self, *, is_cut: bool) -> str:
+        """Return what was printed since the last call; cut, up to our traceback."""
+        for _ in range(10):  # turns of the loop, which reads the pipe
+            await asyncio.sleep(0)
+        text = "".join(self.texts)
+        self.texts.clear()
+        return text.partition(_TRACEBACK)[0] if is_cut else text
 
 
 def situations(field: Field) -> list[tuple[str, Situation]]:
     """Return positions of static games, each with its phase: as planned, if the words allow it."""
     order, left = list(PLANNED), Counter(PLANNED)
     found: list[tuple[str, Situation]] = []
+    generator = field.generator()
     for number in _GAMES:
         wanted: dict[str, Situation] = {}
-        for situation, best in _static_game(field, b"check %d" % number):
+        game, turns = dealt(field.rules, b"check %d" % number), list[Observed]()
+        while game.over is None:
+            best = generator.best(game.position, 2)
+            situation = Situation(as_seen(game.position), len(game.bag), tuple(turns))
             phase = _phase(situation, best)
-            if left[phase] and len(situation.turns) >= (phase == "middle") * (number % 8):
+            if left[phase] and len(turns) >= (phase == "middle") * (number % 8):
                 wanted.setdefault(phase, situation)
+            game = game.play(best[0].move, field.lexicon.graph.contains)
+            turns.append(last_turn(game))
         if wanted:  # one of each game, the rarest, so that they differ
             phase = max(wanted, key=order.index)
             left[phase] -= 1
@@ -219,16 +285,6 @@ def situations(field: Field) -> list[tuple[str, Situation]]:
         if not left.total():
             break
     return sorted(found, key=lambda each: order.index(each[0]))
-
-
-def _static_game(field: Field, secret: bytes) -> Iterator[tuple[Situation, list[RankedMove]]]:
-    generator = field.generator()
-    game, turns = dealt(field.rules, secret), list[Observed]()
-    while game.over is None:
-        best = generator.best(game.position, 2)
-        yield Situation(as_seen(game.position), len(game.bag), tuple(turns)), best
-        game = game.play(best[0].move, field.lexicon.graph.contains)
-        turns.append(last_turn(game))
 
 
 def _phase(situation: Situation, best: list[RankedMove]) -> str:

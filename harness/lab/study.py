@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, ClassVar, TypeAlias
 
-from harness.appending import whole_lines
 from harness.workers import Workers
+from harness.writing import append_line, whole_lines
 
 from .rows import Tables
 
@@ -119,15 +119,11 @@ def fill(
             else:
                 yield number
 
-    for _, record in workers.work_through(_record, study, missing()):
+    for _, record in workers.work_through(type(study).record, study, missing()):
         file.add(study.part | record)
         done += study.weight(record)
         tell(done)
     return file.chosen(study, count)
-
-
-def _record(study: Study, number: int) -> Record:
-    return study.record(number)
 
 
 @contextmanager
@@ -154,7 +150,18 @@ def open_records(path: Path | None, settings: Mapping[str, Any]) -> Iterator[Rec
         records = []
         if whole:
             first, *records = _parse(whole, path)
-            _check_same(first, json.loads(json.dumps(settings)), path)
+            wanted = json.loads(json.dumps(settings))
+            for name in wanted | first:
+                if wanted.get(name) != first.get(name):
+                    has = (
+                        f"with {name} {first[name]}, not"
+                        if name in first
+                        else f"without {name}, not with"
+                    )
+                    raise ValueError(
+                        f"{path} has results {has} {wanted.get(name)}; use the same value, or "
+                        "name another file"
+                    )
         elif not _packed(settings).startswith(content):
             raise ValueError(
                 f"{path} holds no results of this experiment; remove it, or name another file"
@@ -166,8 +173,7 @@ def open_records(path: Path | None, settings: Mapping[str, Any]) -> Iterator[Rec
 
 
 def _write(file: BinaryIO, record: Mapping[str, Any]) -> None:
-    file.write(_packed(record))
-    file.flush()
+    append_line(file.fileno(), _packed(record), Path(file.name))
 
 
 def _packed(record: Mapping[str, Any]) -> bytes:
@@ -187,15 +193,3 @@ def _parse(content: bytes, path: Path) -> list[Record]:
             )
         records.append(record)
     return records
-
-
-def _check_same(first: Record, settings: Record, path: Path) -> None:
-    for name in settings | first:
-        if settings.get(name) != first.get(name):
-            has = (
-                f"with {name} {first[name]}, not" if name in first else f"without {name}, not with"
-            )
-            raise ValueError(
-                f"{path} has results {has} {settings.get(name)}; use the same value, or name "
-                "another file"
-            )

@@ -57,12 +57,12 @@ class Absences:
 
     def begin(self, entrant: int, why: str) -> None:
         """Leave out an entrant from now on."""
-        self._absent[entrant] = why
         if self._directed:
             self._files.decide(Absent(entrant, why))
+        self._absent[entrant] = why
 
-    def end(self, entrant: int) -> None:
+    def end(self, entrant: int, why: str = "") -> None:
         """Let an entrant that was absent, missed games or had withdrawn play again."""
-        self._files.decide(Returned(entrant, len(self._files.results)))
+        self._files.decide(Returned(entrant, len(self._files.results), why))
         self._absent.pop(entrant, None)
         self._counted_after[entrant] = len(self._files.results)

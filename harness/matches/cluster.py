@@ -57,7 +57,10 @@ def play_pair(config: TournamentConfig, version: str, pair: Pair) -> list[tuple[
     """
     if version != software():
         raise MatchError(f"a worker of the cluster has {software()}, and this is {version}")
-    return _tables(config).play(pair)
+    with _making:
+        _loop()  # two threads calling it at once would make two loops
+        tables = _new_tables(config)
+    return tables.play(pair)
 
 
 class _Tables:
@@ -71,13 +74,11 @@ class _Tables:
                 f"cluster: {containment().why_not}"
             )
         self._config = config
-        self._lexicon = load_lexicon(
-            config.lexicon, rules_in_play(config.rules_in_play).distribution
-        )
+        tiles = rules_in_play(config.rules_in_play).distribution
+        self._lexicon = load_lexicon(config.lexicon, tiles)
         if self._lexicon.checksum != config.lexicon_checksum:
             raise MatchError(
-                f"{config.lexicon} has other words on a worker of the cluster than here; give both "
-                "the same file"
+                f"{config.lexicon} has other words on a worker than here; give both the same file"
             )
         self._seats = AsyncExitStack()
         self._opening = asyncio.Lock()
@@ -103,11 +104,9 @@ class _Tables:
                 with closing(Journal(path)) as journal:
                     for planned, opened in pair:
                         await journal.create(opened, {})
-                        seats = (
-                            open_seat(planned.entrant(0), planned.number),
-                            open_seat(planned.entrant(1), planned.number),
-                        )
-                        await GameHost(Scorebook(opened, self._lexicon), seats, journal, lag).run()
+                        a, b = (open_seat(planned.entrant(at), planned.number) for at in (0, 1))
+                        book = Scorebook(opened, self._lexicon)
+                        await GameHost(book, (a, b), journal, lag).run()
                 records = {kept.game: kept.records for kept in read_games(path)}
             return [records[opened.game] for _, opened in pair]
         finally:
@@ -150,12 +149,5 @@ def _loop() -> asyncio.AbstractEventLoop:
 
 
 _making = threading.Lock()
-
-
-def _tables(config: TournamentConfig) -> _Tables:
-    with _making:
-        _loop()  # two threads calling it at once would make two loops
-        return _new_tables(config)
-
 
 _new_tables = lru_cache(maxsize=MOST_TOURNAMENTS)(_Tables)

@@ -14,10 +14,10 @@ from typing import Literal, TypeAlias
 import msgspec
 
 from bot.equipment import Equipment
-from bot.registry import SeatSpec
+from bot.registry import SeatError, SeatSpec
 from bot.seat_text import LONGEST_NAME, parse_seat
 from harness.figures import plain
-from lexicons.cache import replacing
+from harness.writing import write_file
 from protocol.parts import RulesInPlay, TimeControl
 
 from .sequential import SequentialTest
@@ -34,6 +34,10 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     seats: tuple[str, ...]
     names: tuple[str, ...]
+    moved: tuple[str, ...] = ()
+    """What became of seats when it was resumed with other ones, a sentence each."""
+    code: tuple[str, ...] = ()
+    """``SeatSpec.code`` of each seat when it was last begun or resumed; empty in older folders."""
     games: int
     """Games per pairing, that is, per meeting of two entrants in a round."""
     time: TimeControl
@@ -99,7 +103,10 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
         contained = self.contained if contained is None else contained
         reasons = {}
         for name, text in zip(self.names, self.seats, strict=True):
-            spec = parse_seat(text)
+            try:
+                spec = parse_seat(text)
+            except SeatError:  # a user's bot, which a report can do without
+                spec = SeatSpec("local", name, text, has_network="network=yes" in text)
             if contained is not None:
                 reasons[name] = spec.may_remember(contained=contained)
             elif not spec.starts_afresh:
@@ -108,10 +115,9 @@ class TournamentConfig(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def write_config(config: TournamentConfig, folder: Path) -> None:
-    """Write a configuration to its folder."""
+    """Write a configuration to its folder; only its owner may read of the draws to come."""
     text = msgspec.json.format(msgspec.json.encode(config), indent=2)
-    with replacing(folder / "match.json") as temporary:
-        temporary.write_bytes(text + b"\n")
+    write_file(folder / "match.json", text + b"\n", private=True)
 
 
 def read_config(folder: Path) -> TournamentConfig:
@@ -120,9 +126,7 @@ def read_config(folder: Path) -> TournamentConfig:
     try:
         return msgspec.json.decode(path.read_bytes(), type=TournamentConfig)
     except FileNotFoundError:
-        raise MatchError(
-            f"{folder} contains no match or tournament: {path.name} is missing"
-        ) from None
+        raise MatchError(f"{folder} has no match or tournament: {path.name} is missing") from None
     except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise MatchError(f"{path} can't be read: {error}") from None
 
@@ -157,12 +161,14 @@ def _marked(spec: SeatSpec, namesakes: Sequence[SeatSpec]) -> str:
             marks.append(parts[namesakes.index(spec)])
             break
     common = set.intersection(*(set(it.options) for it in namesakes))
-    marks += [f"{key}={value}" for key, value in spec.options if (key, value) not in common]
+    own = [option for option in spec.options if option not in common]
+    marks += [f"{key}={value}" for key, value in own if (spec.dialect, key) != ("siu", "folder")]
     shown = ", ".join(filter(None, marks))
     return f"{spec.name} ({shown})" if shown else spec.name
 
 
 def _place(spec: SeatSpec) -> list[str]:
-    """Split a file, a module, an address or a command into its parts."""
+    """Split a file, a module, an address or a command, behind its folder, into its parts."""
     module = spec.kind == "local" and "/" not in spec.target
-    return re.split(r"[.:]" if module else r"[/\s]+|\.py:", spec.target)
+    folder = f"{dict(spec.options)['folder']} " if spec.dialect == "siu" else ""
+    return re.split(r"[.:]" if module else r"[/\s]+|\.py:", f"{folder}{spec.target}")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from itertools import groupby
 
 from harness.arbiter.journal_reading import KeptGame
@@ -26,9 +26,10 @@ class GameQueue:
     Once ``enough`` returns true, no further game begins. With ``in_pairs``, both games of a pair
     are one unit.
 
-    A ``directed`` tournament goes round by round, and waits at its end for corrections. While
-    ``hold`` returns true, no game begins, but games under way continue; call ``look_again`` when
-    that changes. ``paired`` is called with each round, and with None at the end.
+    A ``directed`` tournament goes round by round, and waits at its end for corrections, and before
+    a round if it lacks entrants; ``away`` returns those not connected. While ``hold`` returns true,
+    no game begins, but games under way continue; call ``look_again`` when that changes. ``paired``
+    is called with each round, and with None when it waits for one of these.
     """
 
     def __init__(
@@ -40,12 +41,13 @@ class GameQueue:
         in_pairs: bool,
         directed: bool,
         hold: Callable[[], bool],
+        away: Callable[[], Collection[int]],
         paired: Callable[[Round | None], None],
     ) -> None:
         self._files = files
         self._enough = enough
         self._in_pairs, self._directed = in_pairs, directed
-        self._hold, self._paired = hold, paired
+        self._hold, self._away, self._paired = hold, away, paired
         self.schedule = Schedule(config, files)
         self.absences = Absences(files, directed=directed)
         self.planned: dict[int, PlannedGame] = {}
@@ -54,6 +56,7 @@ class GameQueue:
         """Unfinished games of the journal that are not played on yet, by number."""
         self.over = False
         """Whether no game is left to play; false again once a result is annulled."""
+        self._lacks_entrants = False
         self._todo: Iterator[list[PlannedGame]] = iter(())
         """Units of the last round."""
         self._waiting: list[list[PlannedGame]] = []
@@ -91,9 +94,19 @@ class GameQueue:
             if games := self._next_unit():
                 self._busy.update(games[0].players)
                 return games
-            if self._hold() or (by_round and self._busy.total()):
+            done = self._directed and self.is_complete()
+            is_held = self._hold() and not done and (self._directed or self._waiting)
+            if is_held or (by_round and self._busy.total()):
                 await self._changed.wait()
-            elif not self._next_round():
+            elif not done and (planned := self._next_round()) is not None:
+                self.over = self._lacks_entrants = False
+                self._todo = self._units(planned)
+                self._paired(self.schedule.rounds[-1])
+            else:
+                lacks = self._directed and not done
+                if (self.over, self._lacks_entrants) != (not lacks, lacks):
+                    self.over, self._lacks_entrants = not lacks, lacks
+                    self._paired(None)
                 if not self._directed:
                     break
                 await self._changed.wait()
@@ -103,6 +116,11 @@ class GameQueue:
         """Note that a unit has been played, or given up."""
         self._busy.subtract(games[0].players)
         self.look_again()
+
+    def _next_round(self) -> Iterator[PlannedGame] | None:
+        absent, away = self.absences.reasons, self._away()
+        lacks = self.schedule.lacks_entrants(absent, away)
+        return None if lacks else self.schedule.next_round(absent, away)
 
     def _next_unit(self) -> list[PlannedGame]:
         for unit in self._waiting:
@@ -115,6 +133,9 @@ class GameQueue:
                 return games
             if games:
                 self._waiting.append(games)
+                # While held no other may begin; they stay unread, for there may be millions.
+                if self._hold() and unit[0].number > max(self.unfinished, default=0):
+                    break
         return []
 
     def _may_begin(self, unit: list[PlannedGame]) -> bool:
@@ -122,18 +143,6 @@ class GameQueue:
         if self._hold() and not self.is_on(unit):
             return False
         return not (self._directed and any(self._busy[it] for it in unit[0].players))
-
-    def _next_round(self) -> bool:
-        """Pair the next round; return whether there is one."""
-        games = self.schedule.next_round(self.absences.reasons)
-        if games is not None:
-            self.over = False
-            self._todo = self._units(games)
-            self._paired(self.schedule.rounds[-1])
-        elif not self.over:
-            self.over = True
-            self._paired(None)
-        return games is not None
 
     def _units(self, games: Iterator[PlannedGame]) -> Iterator[list[PlannedGame]]:
         if self._directed:
@@ -198,7 +207,7 @@ class GameQueue:
         if entrant in self.absences.reasons or self.absences.missed_in_a_row(entrant, name):
             self.take_back(entrant)
 
-    def take_back(self, entrant: int) -> None:
+    def take_back(self, entrant: int, why: str = "") -> None:
         """Let an entrant that was absent, missed games or had withdrawn play again."""
-        self.absences.end(entrant)
+        self.absences.end(entrant, why)
         self.look_again()

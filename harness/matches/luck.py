@@ -39,7 +39,7 @@ from engine.rules.game import Game, Turn
 from engine.rules.moves import PASS, Exchange, Pass, Place
 from engine.rules.position import Board, Position, Rack, tiles_of
 from engine.rules.rules import Rules, leave_of
-from lexicons.arrays import F64, I64, U8
+from lexicons.arrays import I64, U8
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
@@ -102,14 +102,20 @@ class LuckMeter:
         # The seed is the same whenever the game is restored.
         tiles = bytes(chain(*game.opening_racks, *(turn.drawn for turn in game.turns)))
         seed = int.from_bytes(hashlib.sha256(tiles).digest()[:8], "big")
-        chance = np.random.default_rng(seed)
+        chance, table = np.random.default_rng(seed), self._chances
         for draw in _judged_draws(game):
             racks = draw.racks(self._samples, chance)
             play = Play(draw.board, PASS, 0, racks.shape[1], max(draw.left, 1), draw.may_exchange)
             # What a pass loses is what the best play is worth.
             losses = EquityLosses(self._generator, play, _REACH).of(racks, racks[:, :0])
             points = losses / 1000
-            wins = self._wins(draw, points)
+            # Seen from the opponent, whose turn it will be.
+            opposite = self._generator.leaves.value(draw.opposite) if draw.left else 0.0
+            spreads = np.rint(opposite - draw.lead - points).astype(np.int64) - table.spreads[0]
+            unseen = draw.left + len(draw.kept) + len(draw.drawn) - _USUAL_PLAY - table.unseen[0]
+            rows, columns = table.values.shape
+            lost = table.values[spreads.clip(0, rows - 1), min(max(unseen, 0), columns - 1)]
+            wins = 1 - lost.astype(np.float64)
             yield DrawLuck(
                 draw.seat,
                 int(draw.bag.sum()),
@@ -117,22 +123,11 @@ class LuckMeter:
                 float(wins[0] - wins[1:].mean()),
             )
 
-    def _wins(self, draw: _JudgedDraw, points: F64) -> F64:
-        """Return the win probabilities of racks by their ``points``, each [racks]."""
-        table = self._chances
-        opposite = self._generator.leaves.value(draw.opposite) if draw.left else 0.0
-        # Seen from the opponent, whose turn it will be.
-        spreads = np.rint(opposite - draw.lead - points).astype(np.int64) - table.spreads[0]
-        unseen = draw.left + len(draw.kept) + len(draw.drawn) - _USUAL_PLAY - table.unseen[0]
-        rows, columns = table.values.shape
-        lost = table.values[spreads.clip(0, rows - 1), min(max(unseen, 0), columns - 1)]
-        return np.asarray(1 - lost.astype(np.float64))
-
 
 def is_known(game: Game) -> bool:
     """Return whether every rack and draw of a game is known; a remote arbiter tells fewer."""
     racks, size = [sorted(rack) for rack in game.opening_racks], game.rules.rack_size
-    begun = _begun(game)
+    begun = game.opening or Position.empty(game.rules.layout)
     dealt = sum(map(len, racks)) - sum(map(len, begun.racks))
     bag = int(_to_draw(begun, game.rules).sum()) - dealt
     if bag and any(len(rack) != size for rack in racks):
@@ -187,7 +182,7 @@ class _JudgedDraw:
 def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
     """Yield the draws that had an alternative, at their owners' turns."""
     kinds = len(game.rules.distribution.counts)
-    begun = _begun(game)
+    begun = game.opening or Position.empty(game.rules.layout)
     bag = _to_draw(begun, game.rules)
     pending: list[tuple[I64, Rack, Rack] | None] = [None, None]
     for seat in dealing_order(begun.racks):
@@ -197,7 +192,11 @@ def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
     board, scores = begun.board, list(begun.scores)
     left_on: list[Rack] = [(), ()]
     exchanges = list(begun.exchanges)
-    for turn in _turns(game):
+    turns = list(_as_it_stands(game))
+    if game.over is None:  # the player on turn passes, for its draw
+        on_turn, now = game.position.on_turn, game.position
+        turns.append(Turn(on_turn, now.racks[on_turn], PASS, 0, now.scores[on_turn]))
+    for turn in turns:
         seat, draw = turn.seat, pending[turn.seat]
         if draw is not None and 0 < len(draw[2]) < draw[0].sum():
             lead = scores[seat] - scores[1 - seat]
@@ -215,11 +214,6 @@ def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
         scores[seat] = turn.total
 
 
-def _begun(game: Game) -> Position:
-    """Return the position before the first draw."""
-    return game.opening or Position.empty(game.rules.layout)
-
-
 def _to_draw(begun: Position, rules: Rules) -> I64:
     """Count the tiles, by kind, that are neither on the board nor on racks."""
     counts = np.array(rules.distribution.counts, np.int64)
@@ -234,11 +228,3 @@ def _as_it_stands(game: Game) -> Iterator[Turn]:
     """Yield the turns, with plays that were challenged off as passes."""
     for turn in game.turns:
         yield replace(turn, move=PASS) if turn.withdrawn else turn
-
-
-def _turns(game: Game) -> Iterator[Turn]:
-    """Yield the turns and, if the game is not over, a pass of the player on turn for its draw."""
-    yield from _as_it_stands(game)
-    if game.over is None:
-        seat = game.position.on_turn
-        yield Turn(seat, game.position.racks[seat], PASS, 0, game.position.scores[seat])

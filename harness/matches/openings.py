@@ -13,12 +13,14 @@ A rack may have fewer tiles than usual: the arbiter draws the rest.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 from itertools import groupby
 from pathlib import Path
 
+from bot.seat_text import beside
 from engine.notation.cgp import check_tile_counts, read_cgp, read_rack, write_cgp
-from engine.notation.gcg import read_gcg
+from engine.notation.gcg import Notice, read_gcg
 from engine.notation.replaying import replay
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
@@ -31,8 +33,10 @@ from lexicons.text import read_text
 _LINE_OF_GAME = re.compile(r"(.+)@([0-9]{1,9})")
 
 
-def read_openings(path: Path, rules: Rules) -> tuple[str, ...]:
+def read_openings(path: Path, rules: Rules, tell: Callable[[str], object] = id) -> tuple[str, ...]:
     """Read a file of openings; return them as CGPs.
+
+    Games are read as people write them; ``tell`` takes what is not taken as it is written.
 
     Raises:
         OSError: the file can't be read.
@@ -44,15 +48,18 @@ def read_openings(path: Path, rules: Rules) -> tuple[str, ...]:
         if not text or text.startswith("#"):
             continue
         try:
-            position = _read(text, path.parent, rules)
-            _check_begins(position, rules)
+            position = _read(text, path.parent, rules, tell)
+            if turns := stalled(position, rules):
+                raise ValueError(f"the game is over, after {turns}")
+            bag = Bag.shuffled(rules.distribution, DrawStream(b""), opening=position)
+            if not all(Game.start(rules, bag, position).position.racks):
+                raise ValueError("the game is over: no tile is left for one of the racks")
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
         openings.append(write_cgp(position, rules))
     if not openings:
         raise ValueError(
-            f"{path} has no opening; write one a line: a CGP, game.gcg@LINE, or first racks "
-            "such as AEINRST"
+            f"{path} has no opening; one a line: a CGP, game.gcg@LINE, or racks such as AEINRST"
         )
     return tuple(openings)
 
@@ -71,55 +78,41 @@ def unknown_words(boards: Iterable[Board], lexicon: Lexicon) -> list[str]:
     return sorted(map(lexicon.distribution.alphabet.text, unknown))
 
 
-def _read(text: str, folder: Path, rules: Rules) -> Position:
+def _read(text: str, folder: Path, rules: Rules, tell: Callable[[str], object]) -> Position:
     if of_game := _LINE_OF_GAME.fullmatch(text):
-        return _before_line(folder / of_game[1], int(of_game[2]), rules)
+        path, line = folder / of_game[1], int(of_game[2])
+        with suppress(OSError):  # a text too long for a file's name
+            path = beside(of_game[1], folder)
+        notices: list[Notice] = []
+        try:
+            played = replay(read_gcg(path.read_bytes(), notices), rules, notices)
+            played.check_line(line)
+        except OSError as error:
+            raise ValueError(f"{path} can't be read: {error.strerror}") from None
+        except ValueError as error:
+            raise ValueError(f"{path}: {error}") from None
+        if played.is_over(line - 1):
+            raise ValueError(f"{path}@{line}: the game is over")
+        for notice in notices:
+            tell(f"{path}{', ' if notice.line else ': '}{notice}")
+        position = played.after(line - 1)
+        return position.swapped() if position.on_turn else position
     if len(text.split()) > 1:
         return read_cgp(text, rules)
+    first, _, second = text.partition("/")
+    alphabet, board = rules.distribution.alphabet, Board.empty(rules.layout)
     try:
-        return _with_racks(text, rules)
+        racks = (
+            read_rack(first, "first rack", alphabet, rules.rack_size),
+            read_rack(second, "second rack", alphabet, rules.rack_size),
+        )
+        check_tile_counts(board, racks, rules.distribution)
     except ValueError as error:
         raise ValueError(
             f"{error}; an opening is a CGP 'board racks scores zeros', game.gcg@LINE, or first "
             "racks such as AEINRST or AEINRST/DGILNOU"
         ) from None
-
-
-def _with_racks(text: str, rules: Rules) -> Position:
-    first, _, second = text.partition("/")
-    alphabet = rules.distribution.alphabet
-    racks = (
-        read_rack(first, "first rack", alphabet, rules.rack_size),
-        read_rack(second, "second rack", alphabet, rules.rack_size),
-    )
-    board = Board.empty(rules.layout)
-    check_tile_counts(board, racks, rules.distribution)
     return Position(board, racks, (0, 0))
-
-
-def _before_line(path: Path, line: int, rules: Rules) -> Position:
-    try:
-        played = replay(read_gcg(path.read_bytes()), rules)
-        played.check_line(line)
-    except OSError as error:
-        raise ValueError(f"{path} can't be read: {error.strerror}") from None
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
-    if played.is_over(line - 1):
-        raise ValueError(f"{path}@{line}: the game is over")
-    position = played.after(line - 1)
-    if position.on_turn == 0:
-        return position
-    return position.swapped()
-
-
-def _check_begins(position: Position, rules: Rules) -> None:
-    """Raise ValueError if the game is over in a position."""
-    if turns := stalled(position, rules):
-        raise ValueError(f"the game is over, after {turns}")
-    bag = Bag.shuffled(rules.distribution, DrawStream(b""), opening=position)
-    if not all(Game.start(rules, bag, position).position.racks):
-        raise ValueError("the game is over: no tile is left for one of the racks")
 
 
 def _words_on(board: Board) -> Iterator[tuple[int, ...]]:

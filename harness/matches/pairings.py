@@ -46,9 +46,8 @@ def round_robin(entrants: int, cycle: int = 0) -> list[Round]:
     for turn in range(last):
         pivot = turn * (last + 1) // 2 % last
         ends = (pivot, last) if turn % 2 == 0 else (last, pivot)
-        pairs = [ends] + [
-            ((pivot + step) % last, (pivot - step) % last) for step in range(1, (last + 1) // 2)
-        ]
+        steps = range(1, (last + 1) // 2)
+        pairs = [ends, *(((pivot + step) % last, (pivot - step) % last) for step in steps)]
         rounds.append(
             Round(
                 cycle * last + turn + 1,

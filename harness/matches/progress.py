@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from rich.console import Console, Group, RenderableType
@@ -13,7 +13,6 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from harness.arbiter.scorebook import Scorebook
 from harness.figures import DASH, counted, minutes, number, plain, rate, shortened
 from protocol.channel import now_ms
 
@@ -26,6 +25,23 @@ from .tournament import Tournament
 
 EVERY_S = 10.0
 """Seconds between lines of progress without a terminal."""
+
+
+class _Stopwatch:
+    """Measures seconds, except those of pauses."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._began = clock()
+        self.paused_at: float | None = None
+
+    def elapsed(self) -> float:
+        return (self.paused_at or self._clock()) - self._began
+
+    def pause(self, is_paused: bool) -> None:
+        """Stop, or go on."""
+        self._began = self._clock() - self.elapsed()
+        self.paused_at = self._clock() if is_paused else None
 
 
 class MatchProgress:
@@ -52,7 +68,8 @@ class MatchProgress:
         self._names = plain(a), plain(b)
         self._test = test
         self._clock = clock
-        self._began = self._said = clock()
+        self._watch = _Stopwatch(clock)
+        self._said = clock()
         self._bar: Progress | None = None
         self._unsaid = False
         self._fresh = self._spread = self._void = self._done = 0
@@ -61,7 +78,7 @@ class MatchProgress:
             self._count(result)
 
     def __enter__(self) -> Self:
-        self._began = self._said = self._clock()
+        self._watch, self._said = _Stopwatch(self._clock), self._clock()
         if self.console.is_terminal and not self.console.is_dumb_terminal:
             self._bar = self._new_bar()
             self._bar.add_task("", total=self._total, completed=self._done, **self._fields())
@@ -85,6 +102,12 @@ class MatchProgress:
         elif self._clock() - self._said >= EVERY_S or self._done >= self._total:
             self._say()
 
+    def pause(self, is_paused: bool) -> None:
+        """Show that no game begins, or that games begin again."""
+        self._watch.pause(is_paused)
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], **self._fields())
+
     def _say(self) -> None:
         self._said, self._unsaid = self._clock(), False
         # Not through rich, which wraps lines without a terminal.
@@ -100,9 +123,9 @@ class MatchProgress:
             parts.append(f"spread {fields['spread']}")
         if self._void:
             parts.append(f"{self._void} void")
-        if self._fresh:
+        if self._fresh and not self._watch.paused_at:
             parts.append(fields["rate"])
-        if (self._fresh and self._done < self._total) or self._test:
+        if (self._fresh and self._done < self._total) or self._test or self._watch.paused_at:
             parts.append(fields["left"])
         return ", ".join(parts)
 
@@ -115,10 +138,12 @@ class MatchProgress:
         self._wins[2 if result.winner is None else result.winner] += 1
 
     def _fields(self) -> dict[str, Any]:
-        elapsed = self._clock() - self._began
+        elapsed = self._watch.elapsed()
         won, lost, tied = self._wins
         left = DASH
-        if self._test is not None:
+        if self._watch.paused_at:
+            left = "paused"
+        elif self._test is not None:
             left = self._test()
         elif self._fresh:
             left = f"{minutes((self._total - self._done) * elapsed / self._fresh)} left"
@@ -159,14 +184,11 @@ class TournamentProgress:
         self.console = Console(stderr=True)
         self._config = config
         self._files = files
-        self._began = time.monotonic()
+        self._watch = _Stopwatch(time.monotonic)
         self._fresh = 0
         self._live: Live | None = None
-        self._tournament: Tournament | None = None
-
-    def follow(self, tournament: Tournament) -> None:
-        """Show a tournament's games from now on."""
-        self._tournament = tournament
+        self.tournament: Tournament | None = None
+        """Whose games are shown."""
 
     def __enter__(self) -> Self:
         if self.console.is_terminal and not self.console.is_dumb_terminal:
@@ -190,6 +212,10 @@ class TournamentProgress:
         if self._live is None:
             print(self.line(result), file=self.console.file, flush=True)
 
+    def pause(self, is_paused: bool) -> None:
+        """Show that no game begins, or that games begin again."""
+        self._watch.pause(is_paused)
+
     def line(self, result: GameResult) -> str:
         """Return a finished game in one line."""
         sides = [(plain(seat.name), seat.score) for seat in result.sides]
@@ -206,12 +232,14 @@ class TournamentProgress:
         return counted(done, "game") if expected is None else f"{done:,}/{expected:,} games"
 
     def _expected(self) -> int | None:
-        return self._tournament.queue.schedule.expected() if self._tournament else None
+        return self.tournament.queue.schedule.expected() if self.tournament else None
 
     def _left(self) -> str:
+        if self._watch.paused_at:
+            return ", paused"
         if not self._fresh:
             return ""
-        elapsed, expected = time.monotonic() - self._began, self._expected()
+        elapsed, expected = self._watch.elapsed(), self._expected()
         speed = f", {rate(self._fresh, elapsed)}"
         if expected is None or (left := expected - len(self._files.counted)) <= 0:
             return speed
@@ -219,28 +247,22 @@ class TournamentProgress:
 
     def _shown(self) -> RenderableType:
         table = standings(self._config, self._files)
-        playing = self._tournament.playing if self._tournament else {}
+        playing = self.tournament.playing if self.tournament else {}
         room = max(self.console.height - len(playing) - 8, 3)
-        done = Text(f" {self._done()}{self._left()}")
         shown: list[RenderableType] = [
             standings_table(self._config, table, self.console.width, most=room)
         ]
         if len(table) > room:
             shown.append(Text(f" … and {len(table) - room} more", style="dim"))
-        return Group(*shown, _games_on(playing), done)
-
-
-def _games_on(playing: Mapping[int, Scorebook]) -> Table:
-    """Return a table of the games under way: scores, clocks, tiles in the bag."""
-    grid = Table.grid(padding=(0, 2))
-    for game, book in sorted(playing.items()):
-        first, second = map(plain, book.opened.players)
-        clocks = [minutes(max(0, ms) / 1_000) for ms in book.clocks(now_ms())]
-        begun = book.game is not None
-        grid.add_row(
-            Text(f" {game}", style="dim"),
-            Text(f"{first} {book.scores[0]} – {book.scores[1]} {second}"),
-            " – ".join(clocks) if begun else "starting",
-            counted(book.bag_count, "tile") + " in the bag" if begun else "",
-        )
-    return grid
+        grid = Table.grid(padding=(0, 2))
+        for game, book in sorted(playing.items()):
+            first, second = map(plain, book.opened.players)
+            clocks = [minutes(max(0, ms) / 1_000) for ms in book.clocks(now_ms())]
+            begun = book.game is not None
+            grid.add_row(
+                Text(f" {game}", style="dim"),
+                Text(f"{first} {book.scores[0]} – {book.scores[1]} {second}"),
+                " – ".join(clocks) if begun else "starting",
+                counted(book.bag_count, "tile") + " in the bag" if begun else "",
+            )
+        return Group(*shown, grid, Text(f" {self._done()}{self._left()}"))

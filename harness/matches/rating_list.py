@@ -66,6 +66,11 @@ class RatingList(NamedTuple):
     first_move_error: float
     spread: float
     """The deviation of the ratings that are not held, as fitted."""
+    opponents: I64
+    """Number of opponents that a rating comes from; [players]."""
+    largest: F64
+    """Share of a player's games against the opponent that it met most, 0 without games; [players].
+    """
 
 
 def rate_list(games: Meetings, held: F64, start: F64 | None = None) -> RatingList:
@@ -86,27 +91,56 @@ def rate_list(games: Meetings, held: F64, start: F64 | None = None) -> RatingLis
     number[alike] = number[alike[:1]]
     met = games._replace(first=number[games.first], second=number[games.second])
     listed = _rate(met, held[chosen], None if start is None else start[chosen], played[chosen])
-    return listed._replace(ratings=listed.ratings[number], errors=listed.errors[number])
+    return listed._replace(
+        ratings=listed.ratings[number],
+        errors=listed.errors[number],
+        opponents=listed.opponents[number],
+        largest=listed.largest[number],
+    )
 
 
 def _rate(games: Meetings, held: F64, start: F64 | None, played: Bools) -> RatingList:
     free = np.isnan(held)
     centre = CENTRE if free.all() else float(held[~free].mean())
-    at = _start(held, start, centre)
-    totals = _totals(games, held.size)
+    # Ratings, first move and mean, in natural units from the centre.
+    known = np.full(held.size, math.nan) if start is None else start
+    at = np.nan_to_num((np.where(free, known, held) - centre) / ELO)
+    at = np.append(at, [0.0, at.mean()])
+    key, which = np.unique(games.first * held.size + games.second, return_inverse=True)
+    met = np.bincount(which, minlength=key.size).astype(np.float64)
+    points = np.bincount(which, weights=games.points, minlength=key.size).astype(np.float64)
+    log_tie = log_tie_of(int((games.points == 0.5).sum()), games.points.size)
+    players = max(held.size, 1)
+    totals = _Totals(key // players, key % players, met, points, log_tie)
     spread = SPREAD / ELO
     for _ in range(MOST_ROUNDS):
         at, covariance = _most_likely(at, totals, free, spread)
-        better = _spread(at, covariance, free & played)
+        # The deviation of ratings from their mean that is most likely, in natural units.
+        own = np.diag(covariance)[:-2] + covariance[MEAN, MEAN] - 2 * covariance[MEAN, :-2]
+        squares = ((at[:-2] - at[MEAN]) ** 2 + own)[free & played]
+        total = squares.sum() + SPREAD_PLAYERS * (SPREAD / ELO) ** 2
+        better = math.sqrt(total / (squares.size + SPREAD_PLAYERS))
         if abs(better / spread - 1) < SAME_SPREAD:
             break
         spread = better
     if free.all():
-        at, covariance = _to_their_mean(at, covariance, played)
+        # As differences from the mean of the players that have games.
+        share = np.append(played / np.maximum(np.count_nonzero(played), 1), [0.0, 0.0])
+        level = np.append(np.ones(played.size), [0.0, 0.0])
+        with_mean = covariance @ share
+        off = covariance - np.outer(level, with_mean) - np.outer(with_mean, level)
+        covariance = off + np.outer(level, level) * (share @ with_mean)
+        at = at - level * (share @ at)
     ratings = np.where(free, at[:-2] * ELO + centre, held)
     errors = WIDTH * np.sqrt(np.maximum(np.diag(covariance), 0.0)) * ELO
     first_move = float(at[FIRST_MOVE]) * ELO, float(errors[FIRST_MOVE])
-    return RatingList(ratings, errors[:-2], *first_move, spread * ELO)
+    # Games of each player against each other.
+    against = np.zeros((held.size, held.size))
+    against[totals.first, totals.second] = totals.games
+    against += against.T
+    largest = against.max(axis=1, initial=0.0) / np.maximum(against.sum(axis=1), 1.0)
+    opponents = np.count_nonzero(against, axis=1)
+    return RatingList(ratings, errors[:-2], *first_move, spread * ELO, opponents, largest)
 
 
 class _Totals(NamedTuple):
@@ -120,21 +154,6 @@ class _Totals(NamedTuple):
     log_tie: float
 
 
-def _totals(games: Meetings, players: int) -> _Totals:
-    key, which = np.unique(games.first * players + games.second, return_inverse=True)
-    met = np.bincount(which, minlength=key.size).astype(np.float64)
-    points = np.bincount(which, weights=games.points, minlength=key.size).astype(np.float64)
-    log_tie = log_tie_of(int((games.points == 0.5).sum()), games.points.size)
-    return _Totals(key // max(players, 1), key % max(players, 1), met, points, log_tie)
-
-
-def _start(held: F64, start: F64 | None, centre: float) -> F64:
-    """Return where to start: ratings, first move and mean, in natural units from the centre."""
-    known = np.full(held.size, math.nan) if start is None else start
-    at = np.nan_to_num((np.where(np.isnan(held), known, held) - centre) / ELO)
-    return np.append(at, [0.0, at.mean()])
-
-
 def _most_likely(at: F64, totals: _Totals, free: Bools, spread: float) -> tuple[F64, F64]:
     """Return the most likely parameters at a deviation of ratings, and their covariance.
 
@@ -142,15 +161,32 @@ def _most_likely(at: F64, totals: _Totals, free: Bools, spread: float) -> tuple[
     """
     from scipy.linalg.lapack import dpotrf, dpotri, dpotrs
 
-    prior = _prior(free, spread)
+    # The precision of ratings about their mean, of the mean, of the first move. The mean is a
+    # parameter: about a fixed number, a thousand weak priors would make a strong one.
+    each, weak = spread**-2, (ELO / SPREAD) ** 2
+    precisions = np.append(np.where(free, each, 0.0), [weak, weak + each * np.count_nonzero(free)])
+    prior = np.diag(precisions)
+    prior[MEAN, :-2] = prior[:-2, MEAN] = -precisions[:-2]
     chosen = np.append(np.flatnonzero(free), [free.size, free.size + 1])
     inner = np.ix_(chosen, chosen)
     first, second = totals.first, totals.second
     for _ in range(MOST_STEPS):
         delta = at[first] + at[FIRST_MOVE] - at[second]
         own, _, variance = expected_points(delta, totals.log_tie)
-        slope = _against(totals, totals.points - totals.games * own, free.size) - prior @ at
-        information = _information(totals, totals.games * variance, free.size) + prior
+        # Each player's sum as the first less that as the second, then the sum of all, and 0.
+        more = totals.points - totals.games * own
+        sums = [np.bincount(side, weights=more, minlength=free.size) for side in (first, second)]
+        slope = np.append(sums[0] - sums[1], [more.sum(), 0.0]) - prior @ at
+        # Σ weight · x xᵀ, where x is 1 at the first and the first move, -1 at the second.
+        weights = totals.games * variance
+        between = np.zeros((free.size, free.size))
+        between[first, second] = weights
+        rows, columns = between.sum(axis=1), between.sum(axis=0)
+        information = prior.copy()
+        information[:-2, :-2] += np.diag(rows + columns) - between - between.T
+        information[FIRST_MOVE, :-2] += rows - columns
+        information[:-2, FIRST_MOVE] += rows - columns
+        information[FIRST_MOVE, FIRST_MOVE] += weights.sum()
         factor, _ = dpotrf(information[inner], lower=True, overwrite_a=True)
         step = np.zeros(at.size)
         step[chosen] = dpotrs(factor, slope[chosen], lower=True)[0]
@@ -163,52 +199,3 @@ def _most_likely(at: F64, totals: _Totals, free: Bools, spread: float) -> tuple[
     covariance = np.zeros((at.size, at.size))
     covariance[inner] = lower + np.tril(lower, -1).T
     return at, covariance
-
-
-def _prior(free: Bools, spread: float) -> F64:
-    """Return the prior's precision: of ratings about their mean, of the mean, of the first move.
-
-    The mean is a parameter: about a fixed number, a thousand weak priors would make a strong one.
-    """
-    each, weak = spread**-2, (ELO / SPREAD) ** 2
-    own = np.append(np.where(free, each, 0.0), [weak, weak + each * np.count_nonzero(free)])
-    precision = np.diag(own)
-    precision[MEAN, :-2] = precision[:-2, MEAN] = -own[:-2]
-    return precision
-
-
-def _spread(at: F64, covariance: F64, counted: Bools) -> float:
-    """Return the deviation of ratings from their mean that is most likely, in natural units."""
-    own = np.diag(covariance)[:-2] + covariance[MEAN, MEAN] - 2 * covariance[MEAN, :-2]
-    squares = ((at[:-2] - at[MEAN]) ** 2 + own)[counted]
-    total = squares.sum() + SPREAD_PLAYERS * (SPREAD / ELO) ** 2
-    return math.sqrt(total / (squares.size + SPREAD_PLAYERS))
-
-
-def _against(totals: _Totals, values: F64, players: int) -> F64:
-    """Return each player's sum as the first less that as the second, then the sum of all, and 0."""
-    own = np.bincount(totals.first, weights=values, minlength=players)
-    other = np.bincount(totals.second, weights=values, minlength=players)
-    return np.append(own - other, [values.sum(), 0.0])
-
-
-def _information(totals: _Totals, weights: F64, players: int) -> F64:
-    """Return Σ weight · x xᵀ, where x is 1 at the first and the first move, -1 at the second."""
-    key = totals.first * players + totals.second
-    between = np.bincount(key, weights=weights, minlength=players**2).reshape(players, players)
-    information = np.zeros((players + 2, players + 2))
-    information[:-2, :-2] = -between - between.T
-    rows, columns = between.sum(axis=1), between.sum(axis=0)
-    information[np.arange(players), np.arange(players)] += rows + columns
-    information[FIRST_MOVE, :-2] = information[:-2, FIRST_MOVE] = rows - columns
-    information[FIRST_MOVE, FIRST_MOVE] = weights.sum()
-    return information
-
-
-def _to_their_mean(at: F64, covariance: F64, played: Bools) -> tuple[F64, F64]:
-    """Return ratings and covariance as differences from the mean of players that have games."""
-    share = np.append(played / np.maximum(np.count_nonzero(played), 1), [0.0, 0.0])
-    level = np.append(np.ones(played.size), [0.0, 0.0])
-    with_mean = covariance @ share
-    off = covariance - np.outer(level, with_mean) - np.outer(with_mean, level)
-    return at - level * (share @ at), off + np.outer(level, level) * (share @ with_mean)

@@ -72,12 +72,6 @@ class Games(NamedTuple):
         first, second = self.first, self.second
         return self.only((first == player) & others[second] | (second == player) & others[first])
 
-    def opponents_of(self, player: int, players: int) -> Bools:
-        """Return whom a player has met, as bool[players]."""
-        met = np.zeros(players, dtype=np.bool_)
-        met[self.second[self.first == player]] = met[self.first[self.second == player]] = True
-        return met
-
     def points_of(self, player: int) -> F64:
         """Return a player's points in its own games, in any order."""
         return np.append(self.points[self.first == player], 1 - self.points[self.second == player])
@@ -93,7 +87,7 @@ class PlayerRating:
     error: float | None
     """Half the width of the 95 % interval; 0 for an anchor."""
     interval: Interval
-    """``rating ± error``; one bound if the player won, or lost, all games against rated players."""
+    """``rating ± error``; one bound if ``FEWEST_UNITS`` or more are all won, or all lost."""
     games: int
     points: float
     units: int
@@ -203,13 +197,13 @@ def rate_games(
             rating = float(fit.at[at] * ELO if math.isnan(held[at]) else held[at])
             error = _known(errors[at])
         met = games.between(at, rated)
-        points = games.points_of(at)
+        points, few = games.points_of(at), units[at] < FEWEST_UNITS
         table.append(
             PlayerRating(
                 name=name,
                 rating=rating,
                 error=error,
-                interval=around(rating, error) if rated[at] else _bound(met, at, fit),
+                interval=around(rating, error) if few or rated[at] else _bound(met, at, fit),
                 games=points.size,
                 points=float(points.sum()),
                 units=int(units[at]),
@@ -400,11 +394,16 @@ def _superiority(fit: _Fit, units: F64, rated: Bools) -> F64:
 def _add_unrated(superiority: F64, games: Games, rated: Bools, fit: _Fit) -> None:
     """Fill in how likely unrated players are stronger than rated players, and than opponents."""
     for unrated in np.flatnonzero(~rated).tolist():
-        among_rated = games.between(unrated, rated)
-        for other in np.flatnonzero(rated | games.opponents_of(unrated, rated.size)).tolist():
+        among_rated, others = games.between(unrated, rated), rated.copy()
+        others[games.second[games.first == unrated]] = True
+        others[games.first[games.second == unrated]] = True
+        for other in np.flatnonzero(others).tolist():
             only_other = np.arange(rated.size) == other
             met = among_rated if rated[other] else games.between(unrated, only_other)
-            above = _likely_above(met, unrated, float(fit.at[other]), fit)
+            won, above = _swept(met, unrated), math.nan  # unless it won, or lost, all of them
+            if won is not None:
+                luck = math.exp(_log_luck(met, unrated, float(fit.at[other]), fit))
+                above = 1 - luck if won else luck
             superiority[unrated, other], superiority[other, unrated] = above, 1 - above
 
 
@@ -431,11 +430,11 @@ def _log_luck(games: Games, player: int, strength: float, fit: _Fit) -> float:
 
 def _bound(games: Games, player: int, fit: _Fit) -> Interval:
     """Return the one-sided bound of a player who won, or lost, all games against the rated."""
-    from scipy.optimize import brentq
-
     won = _swept(games, player)
     if won is None:
         return None, None
+    from scipy.optimize import brentq
+
     others = fit.at[np.where(games.first == player, games.second, games.first)]
     reach = FURTHEST / ELO + abs(fit.at[-1])
     bound = ELO * brentq(
@@ -444,12 +443,3 @@ def _bound(games: Games, player: int, fit: _Fit) -> Interval:
         others.max() + reach,
     )
     return (bound, None) if won else (None, bound)
-
-
-def _likely_above(games: Games, player: int, strength: float, fit: _Fit) -> float:
-    """Return how likely a player that won, or lost, all games is above a strength; else nan."""
-    won = _swept(games, player)
-    if won is None:
-        return math.nan
-    luck = math.exp(_log_luck(games, player, strength, fit))
-    return 1 - luck if won else luck

@@ -24,7 +24,7 @@ from harness.figures import (
     share,
     shortened,
 )
-from lexicons.cache import replacing
+from harness.writing import write_file
 from lexicons.tables import luck_weights
 
 from .config import TournamentConfig
@@ -35,7 +35,7 @@ from .ratings import PlayerRating, Ratings, rate_results
 from .results import GameResult
 from .sequential import FEWEST_PAIRS, SequentialTest, State, state_of, write_hypothesis
 from .significance import FEWEST_UNITS, SIGNIFICANT, Interval
-from .standings import Standing, standings
+from .standings import Standing, standings, what_is_left
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
 
 WIDTH = 80
@@ -44,6 +44,8 @@ LABELS = 18
 """Columns of its labels."""
 NAME_WIDTH = 28
 """Most columns of a name in the table of a tournament."""
+MANY_FORFEITS = 0.05
+"""Share of the games, beyond which wins say who is ahead, and not spread."""
 MOST_CROSSED = 10
 """Most entrants whose results against each other are shown as a square."""
 BINS = 24
@@ -66,18 +68,44 @@ def table_text(
     ``results`` give the histogram; ``further`` rows come last: ``MatchSummary.further_rows``.
     """
     width = max(40, min(columns, WIDTH))
-    below = _verdict(stats, results)
+    below = Table.grid(padding=(0, 2))
+    below.add_column(width=LABELS)
+    below.add_column(overflow="fold")
+    *lines, last = verdict(stats)
+    for label, figure, rest in lines:
+        below.add_row(label, Text(figure + rest))
+    if len(spreads := [result.spread for result in results if not result.void]) > 1:
+        counts, end = binned(spreads, step := bin_width(spreads)), step * BINS // 2
+        bars = "".join(BLOCKS[-(-count * (len(BLOCKS) - 1) // max(counts))] for count in counts)
+        bars = f"{bars[: BINS // 2]}│{bars[BINS // 2 :]}"
+        below.add_row("games by spread", f"{number(-end, 0)} {bars} {number(end, 0, sign=True)}")
+    below.add_row("", Text(last.rest))
     for row in further:
         below.add_row(*row)
-    return plain_text(Group(_sides_table(stats, width), Padding(below, (0, 0, 0, 1))), width)
+    table = Table(box=box.ROUNDED, title=heading(stats), width=width)
+    table.add_column("", width=LABELS)
+    for side in stats.sides:
+        table.add_column(Text(plain(side.name)), justify="right", ratio=1, overflow="fold")
+    lost_rate = None if stats.win_rate is None else 1 - stats.win_rate
+    won = (
+        ("games won", f"{stats.wins:,}", f"{stats.losses:,}"),
+        ("win rate", share(stats.win_rate), share(lost_rate)),
+        *rows(stats, "scores"),
+    )
+    for section in (won, rows(stats, "time"), rows(stats, "faults")):
+        for cells in section:
+            table.add_row(*map(Text, cells))
+        table.add_section()
+    return plain_text(Group(table, Padding(below, (0, 0, 0, 1))), width)
 
 
 def test_sentence(test: SequentialTest, state: State) -> str:
     """Return what a sequential test has found."""
     accepted = ""
     if state.is_decided:
-        value = test.h1 if state.verdict == "accepted H1" else test.h0
-        accepted = f", {write_hypothesis(test, value)}"
+        h0, h1 = (write_hypothesis(test, mean) for mean in (test.h0, test.h1))
+        more = state.verdict == "accepted H1"
+        accepted = f", {h1} or more, not {h0}" if more else f", {h0} or less, not {h1}"
     return f"{state.verdict}{accepted}, after {counted(state.pairs, 'pair')}; {_llr(state)}"
 
 
@@ -94,25 +122,6 @@ def _llr(state: State) -> str:
     return f"LLR {number(state.llr, 2, sign=True)} ({bounds}){few}"
 
 
-def _sides_table(stats: MatchStatistics, width: int) -> Table:
-    table = Table(box=box.ROUNDED, title=heading(stats), width=width)
-    table.add_column("", width=LABELS)
-    for side in stats.sides:
-        table.add_column(Text(plain(side.name)), justify="right", ratio=1, overflow="fold")
-
-    lost_rate = None if stats.win_rate is None else 1 - stats.win_rate
-    results = (
-        ("games won", f"{stats.wins:,}", f"{stats.losses:,}"),
-        ("win rate", share(stats.win_rate), share(lost_rate)),
-        *rows(stats, "scores"),
-    )
-    for section in (results, rows(stats, "time"), rows(stats, "faults")):
-        for row in section:
-            table.add_row(*map(Text, row))
-        table.add_section()
-    return table
-
-
 def heading(stats: MatchStatistics) -> str:
     """Return how many games a match had."""
     text = counted(stats.games, "game")
@@ -123,20 +132,6 @@ def heading(stats: MatchStatistics) -> str:
     if stats.void:
         text += f", {stats.void:,} void"
     return text
-
-
-def _verdict(stats: MatchStatistics, results: Sequence[GameResult]) -> Table:
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(width=LABELS)
-    grid.add_column(overflow="fold")
-    *figures, last = verdict(stats)
-    for label, figure, rest in figures:
-        grid.add_row(label, Text(figure + rest))
-    histogram = _histogram([result.spread for result in results if not result.void])
-    if histogram is not None:
-        grid.add_row("games by spread", histogram)
-    grid.add_row("", Text(last.rest))
-    return grid
 
 
 class Found(NamedTuple):
@@ -150,11 +145,12 @@ class Found(NamedTuple):
 def verdict(stats: MatchStatistics) -> list[Found]:
     """Return what a match has shown; the last line is a sentence."""
     can_tell = stats.units >= FEWEST_UNITS
+    biased = ", biased" if stats.stopped_early else ""
     elo = _interval(stats.elo_ci95, 0) if can_tell else ""
     spread = number(stats.mean_spread, sign=True, unit=" points")
     lines = [
-        Found("spread a game", spread, _interval(stats.spread_ci95, 1)),
-        Found("Elo difference", number(stats.elo, 0, sign=True), elo),
+        Found("spread a game", spread, _interval(stats.spread_ci95, 1) + biased),
+        Found("Elo difference", number(stats.elo, 0, sign=True), elo + biased),
     ]
     if can_tell and stats.p_value is not None:
         p = "below 0.001" if stats.p_value < 0.001 else f"{stats.p_value:.2g}"
@@ -171,16 +167,27 @@ def _interval(interval: Interval, decimals: int) -> str:
 
 
 def _sentence(stats: MatchStatistics) -> str:
-    if stats.p_value is None or not stats.mean_spread:
-        return "No game has been played." if not stats.games else "Neither side is ahead on spread."
-    ahead = f"{plain(stats.sides[stats.mean_spread < 0].name)} is ahead on spread"
+    if stats.stopped_early:
+        return (
+            "The test stopped the match once it had enough. Spread, Elo and their intervals are "
+            "exaggerated by that, in favour of what it accepted, and there is no p-value."
+        )
+    if stats.p_value is None or stats.mean_spread is None:
+        return "No game has been played."
+    lead, measure, is_luck = stats.mean_spread, "spread", stats.p_value >= SIGNIFICANT
+    forfeits = sum(sum(side.forfeits.values()) for side in stats.sides)
+    note = f" Forfeits: {forfeits:,}; their spread is at best 0 for who lost." * bool(forfeits)
+    if forfeits > MANY_FORFEITS * stats.games:
+        lead, measure = stats.wins - stats.losses, "wins"
+        is_luck = (stats.elo_ci95[0] or 0) <= 0 <= (stats.elo_ci95[1] or 0)
+    if not lead:
+        return f"Neither side is ahead on {measure}.{note}"
+    ahead = f"{plain(stats.sides[lead < 0].name)} is ahead on {measure}"
     if stats.units < FEWEST_UNITS:
         units = "pairs" if stats.paired else "games"
-        return f"{ahead}; fewer than {FEWEST_UNITS} {units} can't tell skill from luck."
-    luck = (
-        "by more than luck explains" if stats.p_value < SIGNIFICANT else "but luck may explain it"
-    )
-    return f"{ahead}, {luck}."
+        return f"{ahead}; fewer than {FEWEST_UNITS} {units} can't tell skill from luck.{note}"
+    luck = "but luck may explain it" if is_luck else "by more than luck explains"
+    return f"{ahead}, {luck}.{note}"
 
 
 def bin_width(spreads: Sequence[int]) -> int:
@@ -195,19 +202,6 @@ def binned(spreads: Sequence[int], width: int) -> list[int]:
     for spread in spreads:
         counts[min(max(spread // width + BINS // 2, 0), BINS - 1)] += 1
     return counts
-
-
-def _histogram(spreads: Sequence[int]) -> str | None:
-    """Return a one-line histogram of spreads about 0, with columns of equal width."""
-    if len(spreads) < 2:
-        return None
-    half = BINS // 2
-    step = bin_width(spreads)
-    counts = binned(spreads, step)
-    top = max(counts)
-    bars = "".join(BLOCKS[-(-count * (len(BLOCKS) - 1) // top)] for count in counts)
-    low, high = number(-step * half, 0), number(step * half, 0, sign=True)
-    return f"{low} {bars[:half]}│{bars[half:]} {high}"
 
 
 # --- the table of a tournament ------------------------------------------------------------------
@@ -281,14 +275,21 @@ TITLES = {
 
 
 def write_rating(of: PlayerRating) -> str:
-    """Write a rating with its error, or the one bound that is known."""
-    if of.rating is not None:
-        error = "" if of.error is None else f" ± {number(of.error, 0)}"
-        return "0" + error if not round(of.rating) else number(of.rating, 0, sign=True) + error
-    low, high = of.interval
-    if low is not None:
-        return f"> {number(low, 0, sign=True)}"
-    return DASH if high is None else f"< {number(high, 0, sign=True)}"
+    """Write a rating with its error."""
+    error = "" if of.error is None else f" ± {number(of.error, 0)}"
+    return number(of.rating, 0, sign=True) + error
+
+
+def standing_notes(table: Sequence[Standing]) -> list[str]:
+    """Return who had byes in how many rounds, and as what they count; and who has withdrawn."""
+    notes = []
+    for as_what, byes in (("won", "byes"), ("tied", "half_byes")):
+        had = [f"{plain(of.name)} {rounds}" for of in table if (rounds := getattr(of, byes))]
+        if had:
+            notes.append(f"byes by round, each game of which counts as {as_what}: {', '.join(had)}")
+    if gone := [plain(of.name) for of in table if of.withdrawn]:
+        notes.append(f"withdrawn: {', '.join(gone)}")
+    return notes
 
 
 def rating_notes(ratings: Ratings) -> list[str]:
@@ -296,7 +297,7 @@ def rating_notes(ratings: Ratings) -> list[str]:
     notes = []
     rated = [of for of in ratings.players if of.rating is not None and not of.anchored]
     if rated:
-        note = "ratings: Elo, with 95 % intervals over pairs"
+        note = f"ratings: Elo, with 95 % intervals from {FEWEST_UNITS} pairs on"
         if all(of.error is None for of in rated):
             few = f": fewer than {FEWEST_UNITS} pairs"
             note = "ratings: Elo; no intervals" + few * (rated[0].units < FEWEST_UNITS)
@@ -304,6 +305,8 @@ def rating_notes(ratings: Ratings) -> list[str]:
             first = number(ratings.first_move, 0, sign=True)
             note += f"; the first move: {first} ± {number(ratings.first_move_error, 0)}"
         notes.append(note)
+    if any(of.rating is None for of in ratings.players):
+        notes.append(f"{DASH}: no rating, as wins and losses don't connect the player to others")
     groups: dict[int, list[str]] = {}
     for of in ratings.players:
         if of.games:
@@ -345,7 +348,10 @@ def _cross_table(table: Sequence[Standing], results: Sequence[GameResult]) -> Ta
 
 def _reasons(fresh_draws: Mapping[str, str]) -> str:
     """Write who could remember draws, and how."""
-    return "; ".join(f"{plain(name)} could remember ({why})" for name, why in fresh_draws.items())
+    names: dict[str, list[str]] = {}
+    for name, why in fresh_draws.items():
+        names.setdefault(why, []).append(plain(name))
+    return "; ".join(f"{', '.join(who)} could remember ({why})" for why, who in names.items())
 
 
 def _note(text: str) -> Padding:
@@ -384,7 +390,7 @@ class MatchSummary:
 
     def as_object(self) -> dict[str, Any]:
         """Return a JSON object."""
-        test = {} if self.state is None else {"test": vars(self.state)}
+        test = {"test": vars(self.test) | vars(self.state)} if self.test and self.state else {}
         luck = {} if self.less_luck is None else {"luck": asdict(self.less_luck)}
         fresh = {"fresh_draws": self.fresh_draws} if self.fresh_draws else {}
         return as_json_object(self.stats) | test | luck | fresh
@@ -402,12 +408,13 @@ class TournamentSummary:
     ratings: Ratings
     fresh_draws: dict[str, str]
     """Players whose games share no draws, and how each could remember them."""
+    left: str
+    """How far it is, if it is not over."""
 
     def text(self, columns: int = WIDTH) -> str:
         """Return the standings with ratings, and points against each other, as text."""
         width = max(columns, 40)
-        gone = ", ".join(plain(of.name) for of in self.table if of.withdrawn)
-        notes = [f"withdrawn: {gone}"] if gone else []
+        notes = standing_notes(self.table) + [self.left] * bool(self.left)
         if self.fresh_draws:
             notes.append(f"draws are new in some games; {_reasons(self.fresh_draws)}")
         is_crossed = len(self.table) <= MOST_CROSSED and self.config.format != "knockout"
@@ -448,15 +455,19 @@ def summarize(config: TournamentConfig, files: FolderContents) -> Summary:
     config, results = with_joined(config, files.decisions), files.counting()
     fresh = config.fresh_draws()
     if not config.is_match:
-        ratings = rate_results(results, config.names, dict(config.anchors))
         table = standings(config, files)
-        return TournamentSummary(config, results, len(files.counted), table, ratings, fresh)
+        names = [of.name for of in sorted(table, key=lambda of: of.entrant)]
+        ratings = rate_results(results, names, dict(config.anchors))
+        fresh = {name: why for name, why in fresh.items() if name in names}
+        left = what_is_left(config, files)
+        return TournamentSummary(config, results, len(files.counted), table, ratings, fresh, left)
     less_luck = None
     if files.lucks:
         lucks = [files.lucks.get(result.game) for result in results]
         less_luck = corrected(results, lucks, luck_weights())
-    stats = match_statistics(results, (config.names[0], config.names[1]))
     state = None if config.test is None else state_of(config.test, results)
+    stopped = state is not None and state.is_decided
+    stats = match_statistics(results, (config.names[0], config.names[1]), stopped_early=stopped)
     return MatchSummary(results, stats, less_luck, config.test, state, fresh)
 
 
@@ -468,6 +479,5 @@ def write_summary(config: TournamentConfig, files: MatchFolder) -> Summary:
     summary = summarize(config, files)
     as_json = json.dumps(summary.as_object(), indent=2, ensure_ascii=False)
     for name, text in (("summary.json", f"{as_json}\n"), ("summary.txt", summary.text())):
-        with replacing(files.path / name) as temporary:
-            temporary.write_text(text, encoding="utf-8")
+        write_file(files.path / name, text)
     return summary

@@ -5,24 +5,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from msgspec import UNSET, Meta, Struct, UnsetType
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
 from engine.notation.gcg import GcgGame, GcgPlayer, write_gcg
 from engine.notation.replaying import gcg_from_game
-from harness.arbiter.records import Turn
+from harness.arbiter.records import Ended, Opened, Turn, charged_seat, result_text
 from harness.arbiter.scorebook import Scorebook
-from protocol.messages import Played
-from protocol.parts import Outcome, RulesInPlay
-
-FORFEITS: frozenset[Outcome] = frozenset(
-    {"resign", "time", "illegal", "crash", "stall", "no_show", "challenge"}
-)
-"""Outcomes that decide a game against one side, whatever the score."""
+from protocol.messages import GameOver, NewGame, Played
+from protocol.parts import OUTCOMES, Outcome, is_void
 
 NOT_OFFERED = "not offered"
 """The note of a walkover."""
@@ -65,9 +60,9 @@ class SeatResult(Struct, frozen=True):
     score: int
     """The final score, adjusted for racks and overtime; if broken off, the score at that point."""
     moves: Count
-    """Turns taken: plays, exchanges and passes."""
+    """Turns taken: plays, exchanges, passes, and a turn in which the game was lost and won."""
     think_ms: Count
-    """Clock used in all turns."""
+    """Clock used in all turns, the last one too."""
     longest_ms: Count
     overtime_ms: Count = 0
     """How far the clock fell below zero."""
@@ -102,17 +97,20 @@ class GameResult(Struct, frozen=True):
     @property
     def void(self) -> bool:
         """Whether the game does not count: the host failed, or neither side came."""
-        return self.outcome == "host_error" or (self.outcome == "no_show" and self.winner is None)
+        return is_void(self.outcome, self.winner)
 
     @property
     def forfeit(self) -> bool:
         """Whether the game was lost by other means than the score."""
-        return self.outcome in FORFEITS and not self.void
+        return OUTCOMES[self.outcome].won_by == "opponent" and not self.void
 
     @property
     def spread(self) -> int:
-        """Side a's score less side b's at the end."""
-        return self.sides[0].score - self.sides[1].score
+        """Side a's score less side b's at the end; of a forfeit, at best 0 for who lost it."""
+        spread = self.sides[0].score - self.sides[1].score
+        if self.forfeit:
+            return min(spread, 0) if self.winner else max(spread, 0)
+        return spread
 
     @property
     def points(self) -> float:
@@ -142,19 +140,23 @@ def game_result(book: Scorebook, planned: PlannedGame) -> GameResult:
     """Return a finished game's result, by side of the pairing."""
     ended = book.ended
     assert ended is not None, "the game is not over"
-    seats = (_seat_result(book, 0), _seat_result(book, 1))
-    away = any(fault.code == "disconnect" for fault in ended.faults)
+    made = book.game.turns if book.game else ()
+    bingos = [sum(turn.bingo for turn in made if turn.seat == seat) for seat in (0, 1)]
+    side_0, side_1 = (
+        seat_result(seat, book.opened, book.turns, ended, bingos[seat], book.resting_clocks[seat])
+        for seat in (planned.first, 1 - planned.first)
+    )
     return GameResult(
         game=book.opened.game,
         number=planned.number,
         pair=planned.pair,
         first=planned.first,
-        sides=(seats[planned.first], seats[1 - planned.first]),
+        sides=(side_0, side_1),
         outcome=ended.outcome,
         winner=None if ended.winner is None else planned.side_of(ended.winner),
         turns=sum(turn.challenge is UNSET for turn in book.turns),
-        seconds=sum(turn.think_ms for turn in book.turns) / 1_000,
-        note="disconnect" if away else "",
+        seconds=(side_0.think_ms + side_1.think_ms) / 1_000,
+        note="" if ended.outcome == "out" else result_text(book.opened.players, ended),
         round=planned.round,
     )
 
@@ -183,57 +185,69 @@ def walkover(
     )
 
 
-def _seat_result(book: Scorebook, seat: int) -> SeatResult:
-    ended = book.ended
-    assert ended is not None
-    turns = [turn for turn in book.turns if turn.charged == seat]
-    made = book.game.turns if book.game else ()
+def seat_result(
+    seat: int,
+    game: Opened | NewGame,
+    turns: Sequence[Turn | Played],
+    over: Ended | GameOver,
+    bingos: int,
+    before_ms: int,
+) -> SeatResult:
+    """Return a seat's part of a game; ``before_ms`` is its clock after the last of the turns.
+
+    What it ran since, the turn in which the game ended, is unknown if ``over`` has no clocks.
+    """
+    own = [turn for turn in turns if charged_seat(turn.seat, turn.move) == seat]
+    left_ms = before_ms if over.clocks is None else over.clocks[seat]
+    last_ms = max(0, before_ms - left_ms)
+    is_turn = last_ms > 0 and OUTCOMES[over.outcome].won_by == "opponent"
+    challenges: tuple[int, int] | UnsetType = UNSET
+    if game.rules.challenge != "void":
+        judged = [turn.challenge for turn in own]
+        challenges = judged.count("won"), judged.count("lost")
     return SeatResult(
-        name=book.opened.players[seat],
-        score=ended.scores[seat],
-        moves=sum(turn.challenge is UNSET for turn in turns),
-        think_ms=sum(turn.think_ms for turn in turns),
-        longest_ms=max((turn.think_ms for turn in turns), default=0),
-        overtime_ms=max(0, -ended.clocks[seat]) if book.opened.time.max_overtime_ms else 0,
-        time_penalty=ended.time_penalties[seat],
-        bingos=sum(turn.bingo for turn in made if turn.seat == seat),
-        faults=tuple(fault.code for fault in ended.faults if fault.seat == seat),
-        challenges=counted_challenges(turns, book.opened.rules),
+        name=game.players[seat],
+        score=over.scores[seat],
+        moves=sum(turn.challenge in (UNSET, "open") for turn in own) + is_turn,
+        think_ms=sum(turn.think_ms for turn in own) + last_ms,
+        longest_ms=max([last_ms, *(turn.think_ms for turn in own)]),
+        overtime_ms=max(0, -left_ms) if game.time.max_overtime_ms else 0,
+        time_penalty=over.time_penalties[seat],
+        bingos=bingos,
+        faults=tuple(fault.code for fault in over.faults if fault.seat == seat),
+        challenges=challenges,
     )
 
 
-def counted_challenges(
-    own: Sequence[Turn | Played], rules: RulesInPlay
-) -> tuple[int, int] | UnsetType:
-    """Count the challenges won and lost on a seat's clock; UNSET under the rule ``void``."""
-    if rules.challenge == "void":
-        return UNSET
-    return sum(turn.challenge == "won" for turn in own), sum(
-        turn.challenge == "lost" for turn in own
-    )
+def csv_row(result: GameResult) -> dict[str, Any]:
+    """Return a game as a line of ``results.csv``, by column: sides in order, and flat."""
+    names = [seat.name for seat in result.sides]
+    winner = None if result.winner is None else names[result.winner]
+    row = asdict(result) | {"first": names[result.first], "winner": winner}
+    row |= {"spread": result.spread, "points": result.points}
+    for side, seat in zip("ab", row.pop("sides"), strict=True):
+        for name, value in asdict(seat).items():
+            flat = " ".join(map(str, value)) if isinstance(value, tuple) else value
+            row[f"{side}_{name}"] = None if value is UNSET else flat
+    return row
 
 
-def game_record(book: Scorebook, title: str) -> str:
-    """Return a finished game as GCG; facts without a line of their own in GCG go into a note."""
+CSV_COLUMNS = tuple(csv_row(walkover(PlannedGame(1, 1, 0), "", ("", ""), (True, False))))
+
+
+def game_record(book: Scorebook, title: str, corrected: Mapping[str, Any] = {}) -> str:
+    """Return a finished game as GCG; facts without a line of their own in GCG go into a note.
+
+    So does a result that was ``corrected`` (``FolderContents.corrected``).
+    """
     ended, opened = book.ended, book.opened
     assert ended is not None, "the game is not over"
+    name, words = f"tilewire {opened.game}", opened.lexicon
+    terms: dict[str, Any] = {"title": title, "id": name, "lexicon": words}
+    if ended.outcome != "out" or corrected or book.game is None:
+        terms["note"] = result_text(opened.players, replace(ended, **corrected))
     if book.game is None:
-        return write_gcg(
-            GcgGame(
-                players=tuple(map(GcgPlayer, ("player1", "player2"), opened.players)),
-                title=title,
-                id=f"tilewire {opened.game}",
-                lexicon=opened.lexicon,
-                note=ended.message,
-            )
-        )
-    game = gcg_from_game(
-        book.game,
-        opened.players,
-        lexicon=opened.lexicon,
-        title=title,
-        id=f"tilewire {opened.game}",
-        note="" if ended.outcome == "out" else ended.message,
-        time_penalties=ended.time_penalties,
-    )
-    return write_gcg(game)
+        players = tuple(map(GcgPlayer, ("player1", "player2"), opened.players))
+        return write_gcg(GcgGame(players=players, **terms))
+    penalties = ended.time_penalties
+    return write_gcg(gcg_from_game(book.game, opened.players, time_penalties=penalties, **terms))

@@ -14,8 +14,8 @@ from .config import TournamentConfig
 from .folder import Joined, MatchFolder, with_joined
 from .pairings import Pairing, Round, gauntlet, knockout_round, round_robin
 from .results import PlannedGame
-from .standings import Standing, standings
-from .swiss import SwissEntrant, king_of_the_hill, swiss_round
+from .standings import Standing, standings, unknown_game
+from .swiss import SwissEntrant, swiss_round
 
 MOST_PAIRS = 16
 """Most pairs of games in a knockout pairing; if it is tied then, spread and then seed decide."""
@@ -44,47 +44,46 @@ class Schedule:
         """Whether each round is paired by the results of the rounds before it."""
         return self.config.format in ("swiss", "knockout")
 
+    def check_known(self, planned: PlannedGame, players: Collection[str]) -> None:
+        """Raise MatchError if a game of the journal is of a round or entrant that is unknown."""
+        is_late = self.depends_on_results and planned.round > self._before
+        if is_late or not set(players).issubset(self.config.names):
+            raise unknown_game(planned.number, self._files.path)
+
     def expected(self) -> int | None:
         """Return how many games there will be; None if that depends on results."""
-        config = self.config
-        match config.format:
-            case "knockout":
-                return None
-            case "swiss":
-                pairings = config.rounds * (len(config.seats) // 2)
-            case _:
-                cycle = self._cycle(0)
-                pairings = config.rounds * sum(len(paired.pairings) for paired in cycle)
-        return pairings * config.games
+        config, pairings = self.config, len(self.config.seats) // 2
+        if config.format == "knockout":
+            return None
+        if config.format != "swiss":
+            pairings = sum(len(paired.pairings) for paired in self._cycle(0))
+        return config.rounds * pairings * config.games
 
     def last_round(self) -> int | None:
         """Return the number of the last round; None if that depends on results."""
-        match self.config.format:
-            case "knockout":
-                return None
-            case "swiss":
-                return self.config.rounds
-            case _:
-                return self.config.rounds * self._rounds_per_cycle
+        is_known = self.config.format != "knockout"
+        return self.config.rounds * self._rounds_per_cycle if is_known else None
 
-    def next_round(self, absent: Collection[int] = ()) -> Iterator[PlannedGame] | None:
+    def next_round(
+        self, absent: Collection[int] = (), away: Collection[int] = ()
+    ) -> Iterator[PlannedGame] | None:
         """Pair the next round without ``absent`` entrants; return its games, None at the end.
+
+        In a Swiss, no entrant that is ``away`` has a bye if somebody else can have it.
 
         Call it when all games of earlier rounds have been taken from their iterators and, where
         rounds depend on results, are over.
         """
         paired = next(self._known, None)
         if paired is None and self.depends_on_results:
-            paired = self._pair(absent)
+            paired = self._pair(absent, away)
             if paired is not None:
                 self._files.decide(paired)
         if paired is None:
             return None
         pairs = len(self.rounds) // self._rounds_per_cycle * -(-self.config.games // 2)
         self.rounds.append(paired)
-        return (
-            game for pairing in paired.pairings for game in self._planned(pairing, paired, pairs)
-        )
+        return chain.from_iterable(self._planned(two, paired, pairs) for two in paired.pairings)
 
     def had_begun(self, game: int) -> bool:
         """Return whether the next round had begun before the tournament was resumed.
@@ -98,15 +97,24 @@ class Schedule:
 
     def is_at_its_end(self, absent: Collection[int] = ()) -> bool:
         """Return whether no round follows those so far, once their games are over; pair none."""
-        if not self.rounds:
+        if self._files.ended or not self.rounds:
+            return self._files.ended
+        if (last := self.last_round()) is None:
+            return self._next_of_bracket(absent) is None
+        return len(self.rounds) >= last
+
+    def lacks_entrants(self, absent: Collection[int] = (), away: Collection[int] = ()) -> bool:
+        """Return whether the next round has to wait for entrants.
+
+        For two that can be paired in a Swiss; and while some are ``away``, for two that are not, or
+        in a knockout, where losers may have left for good, for one.
+        """
+        is_swiss = self.config.format == "swiss"
+        if not (is_swiss or away) or self.is_at_its_end(absent):
             return False
-        match self.config.format:
-            case "knockout":
-                return self._next_of_bracket(absent) is None
-            case "swiss":
-                return len(self.rounds) >= self.config.rounds or len(self._here(absent)) < 2
-            case _:
-                return len(self.rounds) == self.last_round()
+        left = {of.entrant for of in self._here(absent)}
+        here, needed = left.difference(away), 1 if self.config.format == "knockout" else 2
+        return (is_swiss and len(left) < 2) or len(here) < min(needed, len(left))
 
     def join(self, decision: Joined) -> None:
         """Add a guest, who is paired from the next round on; in a Swiss only."""
@@ -120,13 +128,14 @@ class Schedule:
 
     # --- rounds that depend on results ----------------------------------------------------------
 
-    def _pair(self, absent: Collection[int]) -> Round | None:
+    def _pair(self, absent: Collection[int], away: Collection[int]) -> Round | None:
         """Pair the round after those so far; None if the tournament is over."""
         if self.config.format == "knockout":
             return self._next_of_bracket(absent)
         number, here = len(self.rounds) + 1, self._here(absent)
         if number > self.config.rounds or len(here) < 2:
             return None
+        arranged = [it.entrants for it in self._files.arranged if it.round == number]
         odd = self.config.games % 2  # with an even number of games, first moves are balanced
         field = [
             SwissEntrant(
@@ -136,12 +145,14 @@ class Schedule:
                 opponents=tuple(of.opponents),
                 firsts=of.firsts * odd,
                 seconds=of.seconds * odd,
-                byes=of.byes,
+                byes=self.config.rounds if of.entrant in away else of.byes,
             )
             for of in here
+            if (of.entrant,) not in arranged
         ]
+        by_hand = [two for two in arranged if len(two) == 2]
         hill = number > self.config.rounds - self.config.hill
-        return king_of_the_hill(number, field) if hill else swiss_round(number, field)
+        return swiss_round(number, field, by_hand, hill=hill)
 
     def _here(self, absent: Collection[int]) -> list[Standing]:
         """Return the entrants that can be paired, the leader first."""

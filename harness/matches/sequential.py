@@ -137,22 +137,21 @@ def state_of(test: SequentialTest, results: Sequence[GameResult], undecided: int
 
     The first ``undecided`` pairs are known not to decide it; skipping them saves time.
     """
+    return state_of_pairs(test, _pair_means(test, results), undecided)
+
+
+def _pair_means(test: SequentialTest, results: Sequence[GameResult]) -> F64:
+    """Return side a's means per game [pairs], up to the first incomplete pair."""
     pairs: dict[int, dict[int, GameResult]] = defaultdict(dict)
     for result in results:
         if not result.void:
             pairs[(result.number + 1) // 2][result.number] = result  # which may share no draws
     complete = takewhile(lambda pair: len(pairs[pair]) == 2, count(1))
-    return state_of_pairs(
-        test,
-        np.array(
-            [
-                sum(game.points if test.measure == "points" else game.spread for game in games) / 2
-                for games in (pairs[pair].values() for pair in complete)
-            ],
-            dtype=np.float64,
-        ),
-        undecided,
-    )
+    means = [
+        sum(game.points if test.measure == "points" else game.spread for game in games) / 2
+        for games in (pairs[pair].values() for pair in complete)
+    ]
+    return np.array(means, dtype=np.float64)
 
 
 def state_of_pairs(test: SequentialTest, means: F64, undecided: int = 0) -> State:
@@ -225,23 +224,41 @@ def spread_llr(
 def _further_games(test: SequentialTest, means: F64, llr: float) -> int | None:
     """Return the expected games until the LLR reaches a bound; None if unknown.
 
-    The LLR is taken as Brownian motion (Siegmund 1985, §III).
-
-    Near its middle the LLR of a pair is (h1 − h0) · (x − (h0 + h1) / 2) / s².
+    The LLR is taken as Brownian motion (Siegmund 1985, §III), with the drift that it has had: near
+    its middle the LLR of a pair is (h1 − h0) · (x − (h0 + h1) / 2) / s², but far from both
+    hypotheses it is much less.
     """
     variance = float(means.var()) if means.size >= FEWEST_PAIRS else 0.0
     if variance == 0:
         return None
     step = (test.h1 - test.h0) / variance
-    drift = step * (float(means.mean()) - (test.h0 + test.h1) / 2)
+    drift = llr / means.size
     spread = step * step * variance
+    return max(2, 2 * math.ceil(_pairs_to_go(test, llr, drift, spread)))
+
+
+def _pairs_to_go(test: SequentialTest, llr: float, drift: float, spread: float) -> float:
+    """Return the expected pairs until an LLR of this drift and variance a pair is at a bound."""
     down, up = llr - test.bounds[0], test.bounds[1] - llr
     if drift < 0:
         down, up, drift = up, down, -drift
     pull = 2 * drift / spread
     if pull * (down + up) < 1e-6:
-        pairs = down * up / spread
-    else:
-        reach = math.expm1(-pull * down) / math.expm1(-pull * (down + up))
-        pairs = (reach * (down + up) - down) / drift
-    return max(2, 2 * math.ceil(pairs))
+        return down * up / spread
+    reach = math.expm1(-pull * down) / math.expm1(-pull * (down + up))
+    return (reach * (down + up) - down) / drift
+
+
+def expected_pairs(test: SequentialTest, results: Sequence[GameResult]) -> list[int]:
+    """Return the expected pairs of a whole test if H0, the middle, or H1 is true; [] if unknown.
+
+    Games' points are taken as independent and of equal players, as in ``pairs_needed``; spreads
+    vary as those of the results' pairs.
+    """
+    means = _pair_means(test, results)
+    if test.measure == "spread" and means.size < 2:
+        return []
+    variance = 1 / 8 if test.measure == "points" else means.var(ddof=1) + LEAST_VARIANCE
+    spread = (test.h1 - test.h0) ** 2 / variance  # the drift at H1 is half of it
+    to_go = (_pairs_to_go(test, 0.0, share * spread / 2, spread) for share in (-1, 0, 1))
+    return [max(FEWEST_PAIRS, math.ceil(pairs)) for pairs in to_go]

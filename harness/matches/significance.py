@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_left
+from statistics import NormalDist
 from typing import TypeAlias
 
 import numpy as np
@@ -80,6 +81,17 @@ def elo_difference(
 
 def _elo_of(rate: float) -> float:
     return 400 * math.log10(rate / (1 - rate))
+
+
+def pairs_needed(elo_error: float) -> int:
+    """Return how many pairs of games make half of an Elo interval as narrow as ``elo_error``.
+
+    Taken for independent games between equal players. A game's points then have the variance ¼ at
+    most, and their mean over n pairs ¼ / 2n (sample size of a proportion: Cochran 1977, *Sampling
+    Techniques*, §4.4). The slope of the Elo curve is that of ``elo_difference`` at r = ½.
+    """
+    errors = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
+    return max(FEWEST_UNITS, math.ceil((errors * 1600 / math.log(10) / elo_error) ** 2 / 8))
 
 
 def sign_flip_p_value(sums: npt.ArrayLike) -> float | None:

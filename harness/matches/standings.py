@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
-from protocol.parts import Presence, StandingRow
+from msgspec import UNSET
 
-from .config import TournamentConfig
-from .folder import FolderContents, with_joined
+from harness.figures import counted
+from protocol.parts import Arrangement, Presence, RoundGame, StandingRow
+
+from .config import MatchError, TournamentConfig
+from .folder import CORRECTED, Arranged, FolderContents, Joined, with_joined
 from .pairings import Round
-from .results import GameResult
+from .results import NOT_OFFERED, GameResult
 
 BYE_SPREAD = 50
 """Spread that a Swiss bye adds for each game of a pairing; it counts as a win, too."""
@@ -30,6 +34,8 @@ class Standing:
     ties: int = 0
     byes: int = 0
     """Rounds of a Swiss in which it had a bye."""
+    half_byes: int = 0
+    """Rounds that it missed for half a point a game."""
     points: float = 0.0
     """A win is 1, a tie ½; a bye is 1 for each game of a pairing."""
     spread: int = 0
@@ -86,19 +92,15 @@ class Standing:
             spread=self.spread,
             games=self.games,
             byes=self.byes,
+            half_byes=self.half_byes or UNSET,
             presence=presence,
         )
 
     def as_object(self) -> dict[str, Any]:
         """Return a JSON object."""
+        counts = "name", "games", "points", "wins", "losses", "ties", "byes", "half_byes"
         return {
-            "name": self.name,
-            "games": self.games,
-            "points": self.points,
-            "wins": self.wins,
-            "losses": self.losses,
-            "ties": self.ties,
-            "byes": self.byes,
+            **{name: getattr(self, name) for name in counts},
             "win_rate": self.rate,
             "spread": self.spread,
             "mean_score": self.mean_score,
@@ -113,18 +115,28 @@ class Standing:
 def standings(config: TournamentConfig, files: FolderContents) -> list[Standing]:
     """Return all entrants, including those that joined later, the leader first.
 
+    Left out is who joined and withdrew before a round was paired with it.
+
     By points, then spread, then the order of the seats. In a gauntlet, whose entrants have unequal
     numbers of games, by points and spread per game; in a knockout by the last round and its result.
+
+    Raises:
+        MatchError: a result is of somebody who is no entrant.
     """
     config = with_joined(config, files.decisions)
-    entrants = [
-        Standing(at, name, withdrawn=at in files.withdrawn) for at, name in enumerate(config.names)
-    ]
-    for decision in files.decisions:
-        if isinstance(decision, Round):
-            _count_round(entrants, decision, config)
+    seats, gone = enumerate(config.names), files.withdrawn
+    entrants = [Standing(at, name, withdrawn=at in gone) for at, name in seats]
+    rounds = [decision for decision in files.decisions if isinstance(decision, Round)]
+    for paired in rounds:
+        _count_round(entrants, paired, config)
+    for bye in files.arranged:
+        if len(bye.entrants) == 1 and bye.round <= len(rounds):
+            entrants[bye.entrants[0]].half_byes += 1
+            entrants[bye.entrants[0]].points += config.games / 2
     by_name = {of.name: of for of in entrants}
     for result in files.counting():
+        if any(seat.name not in by_name for seat in result.sides):
+            raise unknown_game(result.number, files.path)
         _count_game(by_name, result)
 
     def merit(of: Standing) -> tuple[float, ...]:
@@ -138,7 +150,59 @@ def standings(config: TournamentConfig, files: FolderContents) -> list[Standing]
             case _:
                 return of.points, of.spread
 
-    return sorted(entrants, key=merit, reverse=True)  # stable, so the order of the seats remains
+    joined = {decision.name for decision in files.decisions if isinstance(decision, Joined)}
+    listed = [
+        of
+        for of in entrants
+        if not (of.withdrawn and of.name in joined)
+        or of.firsts + of.seconds + of.byes + of.half_byes
+    ]
+    return sorted(listed, key=merit, reverse=True)  # stable, so the order of the seats remains
+
+
+def unknown_game(number: int, folder: Path) -> MatchError:
+    """Return what is wrong with a folder that has a game of unknown players or of no round."""
+    return MatchError(
+        f"{folder}: decisions.jsonl lacks who plays game {number}, or its round; put all files of "
+        "the folder back, as 'tilewire backup FOLDER COPY' copies them"
+    )
+
+
+def what_is_left(config: TournamentConfig, files: FolderContents) -> str:
+    """Return how far a Swiss is that is not over; empty if it is, and for other formats."""
+    rounds = [decision for decision in files.decisions if isinstance(decision, Round)]
+    planned = sum(len(paired.pairings) for paired in rounds) * config.games
+    open_ = planned - len(files.counted | files.missed)
+    if config.format != "swiss" or (len(rounds) >= config.rounds and not open_):
+        return ""
+    return f"not over: round {len(rounds)} of {config.rounds}, {counted(open_, 'game')} open"
+
+
+def round_game(result: GameResult) -> RoundGame:
+    """Return a game that is over as a round lists it, by seat."""
+    first, second = (result.sides[side] for side in (result.first, 1 - result.first))
+    return RoundGame(
+        number=result.number,
+        players=(first.name, second.name),
+        scores=(first.score, second.score),
+        game=None if result.note == NOT_OFFERED else result.game,
+        outcome=CORRECTED if result.note.startswith(CORRECTED) else result.outcome,
+        winner=None if result.winner is None else result.winner ^ result.first,
+    )
+
+
+def arrangements(
+    number: int, rounds: Sequence[Round], names: Sequence[str], arranged: Sequence[Arranged]
+) -> Iterator[Arrangement]:
+    """Yield the byes of a round, and the byes and pairs that are set for rounds to come."""
+    for paired in rounds:
+        for entrant in paired.byes if paired.number == number else ():
+            yield Arrangement(round=number, names=(names[entrant],))
+    for it in sorted(arranged, key=lambda it: it.round):
+        is_bye = len(it.entrants) == 1
+        if it.round > len(rounds) or (is_bye and it.round == number):
+            who = tuple(names[entrant] for entrant in it.entrants)
+            yield Arrangement(round=it.round, names=who, half=is_bye)
 
 
 def _count_round(entrants: Sequence[Standing], paired: Round, config: TournamentConfig) -> None:
@@ -169,14 +233,14 @@ def _count_game(table: Mapping[str, Standing], result: GameResult) -> None:
         of.faults.update(seat.faults)
         if result.void:
             continue
-        other = result.sides[1 - side]
+        spread = -result.spread if side else result.spread
         of.games += 1
         of.played += result.was_played
         of.wins += result.winner == side
         of.losses += result.winner == 1 - side
         of.ties += result.winner is None
         of.points += 0.5 if result.winner is None else float(result.winner == side)
-        of.spread += seat.score - other.score
+        of.spread += spread
         of.scored += seat.score
         of.bingos += seat.bingos
         of.moves += seat.moves
@@ -184,5 +248,5 @@ def _count_game(table: Mapping[str, Standing], result: GameResult) -> None:
         of.forfeits += result.forfeit and result.winner == 1 - side
         if result.round == of.reached:
             of.last_lead += (result.winner == side) - (result.winner == 1 - side)
-            of.last_spread += seat.score - other.score
+            of.last_spread += spread
             of.last_came = result.was_played or result.winner == side

@@ -15,9 +15,9 @@ no interval is given: even winning all six is luck one time in 32.
 
 **What counts.** Void games (the host's fault, or nobody came) count only in ``void`` and, if nobody
 came, in ``faults``. A forfeit (time, illegal moves, crash, hang, resignation, no-show) is a whole
-loss for wins, win rate and Elo. Mean scores and spread use its score at the end. Means of scores,
-bingos and times leave out games to which a side did not come. Games lost 2× and score ratios are
-taken from games played to their end.
+loss for wins, win rate and Elo. Mean scores and spread use its score at the end, but the spread is
+at best 0 for who lost. Means of scores, bingos and times leave out games to which a side did not
+come. Games lost 2× and score ratios are taken from games played to their end.
 
 **Unknown is None.** Nothing here is nan or infinite.
 """
@@ -28,14 +28,16 @@ import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from msgspec import UNSET
 
 from harness.figures import DASH, counted, duration, number, share, tally
+from protocol.parts import OUTCOMES
 
-from .results import GameResult, SeatResult
+from .results import GameResult
 from .significance import (
     Interval,
     elo_difference,
@@ -58,30 +60,22 @@ class Row(NamedTuple):
 
     section: Section
     label: str
-    write: Callable[[SideStatistics], str]
+    write: Callable[..., str]
+    """Writes the statistic, and what stands ``beside`` it."""
     optional: bool
     """Whether the row is omitted if the statistic is 0 or empty on both sides."""
+    beside: tuple[str, ...]
 
 
 def _shown(
     section: Section,
     label: str,
-    write: Callable[[SideStatistics], str],
+    write: Callable[..., str],
     *,
     optional: bool = False,
+    beside: tuple[str, ...] = (),
 ) -> Any:
-    return field(metadata={"row": Row(section, label, write, optional)})
-
-
-def _overtime(side: SideStatistics) -> str:
-    if not side.overtime_games:
-        return DASH
-    return f"{counted(side.overtime_games, 'game')}, {number(-side.time_penalty, 0)} points"
-
-
-def _heaviest_loss(side: SideStatistics) -> str:
-    ratio = side.largest_ratio
-    return DASH if ratio is None or ratio <= 1 else f"1 : {ratio:.2f}"
+    return field(metadata={"row": Row(section, label, write, optional, beside)})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,41 +86,31 @@ class SideStatistics:
     """
 
     name: str
-    forfeits: Mapping[str, int] = _shown(
-        "faults", "games forfeited", lambda side: tally(side.forfeits), optional=True
-    )
+    forfeits: Mapping[str, int] = _shown("faults", "games forfeited", tally, optional=True)
     """Games lost by other means than the score, by outcome."""
-    faults: Mapping[str, int] = _shown(
-        "faults", "faults", lambda side: tally(side.faults), optional=True
-    )
+    faults: Mapping[str, int] = _shown("faults", "faults", tally, optional=True)
     """Faults by code, including those of games that neither side came to."""
     moves: int
-    move_ms_mean: float | None = _shown(
-        "time", "time a move", lambda side: duration(side.move_ms_mean)
+    move_ms_mean: float | None = _shown("time", "time a move", duration)
+    move_ms_longest: int | None = _shown("time", "longest move", duration)
+    clock_used_ms_mean: float | None = _shown("time", "time a game", duration)
+    overtime_games: int = _shown(
+        "time",
+        "overtime",
+        lambda games, off: f"{counted(games, 'game')}, {number(-off, 0)} points" if games else DASH,
+        optional=True,
+        beside=("time_penalty",),
     )
-    move_ms_longest: int | None = _shown(
-        "time", "longest move", lambda side: duration(side.move_ms_longest)
-    )
-    clock_used_ms_mean: float | None = _shown(
-        "time", "time a game", lambda side: duration(side.clock_used_ms_mean)
-    )
-    overtime_games: int = _shown("time", "overtime", _overtime, optional=True)
     time_penalty: int
-    mean_score: float | None = _shown(
-        "scores", "mean score, points", lambda side: number(side.mean_score)
-    )
-    bingos_mean: float | None = _shown(
-        "scores", "bingos a game", lambda side: number(side.bingos_mean, 2)
-    )
-    challenges: Mapping[str, int] = _shown(
-        "scores", "challenges", lambda side: tally(side.challenges), optional=True
-    )
+    mean_score: float | None = _shown("scores", "mean score, points", number)
+    bingos_mean: float | None = _shown("scores", "bingos a game", partial(number, decimals=2))
+    challenges: Mapping[str, int] = _shown("scores", "challenges", tally, optional=True)
     """How many challenges of this side were won and lost; empty where none can be made."""
-    lost_double: float | None = _shown(
-        "scores", "lost 2× or worse", lambda side: share(side.lost_double)
-    )
+    lost_double: float | None = _shown("scores", "lost 2× or worse", share)
     """Share of the games played to the end in which the opponent scored at least twice as much."""
-    largest_ratio: float | None = _shown("scores", "heaviest loss", _heaviest_loss)
+    largest_ratio: float | None = _shown(
+        "scores", "heaviest loss", lambda ratio: f"1 : {ratio:.2f}" if (ratio or 0) > 1 else DASH
+    )
     """The largest ratio of the opponent's score to this side's own, both positive."""
 
 
@@ -149,20 +133,26 @@ class MatchStatistics:
     spread_ci95: Interval
     """What the same test does not reject; unknown below ``FEWEST_UNITS``."""
     p_value: float | None
-    """Two-sided, of the sign-flip test on spread: see ``sign_flip_p_value``."""
+    """Two-sided, of the sign-flip test on spread: see ``sign_flip_p_value``; None after an early
+    stop, since it is the chance of what was seen in a fixed number of games."""
     elo: float | None
     """Logistic Elo difference; None if every game was won, or every game lost."""
     elo_error: float | None
     """Half the width of the 95 % interval."""
     elo_ci95: Interval
     """``elo ± elo_error``; with every game won or lost, a one-sided bound."""
+    stopped_early: bool
+    """Whether a sequential test ended the match, which puts spread and Elo too far towards what it
+    accepted, and their intervals with them (Whitehead 1986, *Biometrika* 73, 573-581)."""
     seconds: float
     """Duration of the games, one after the other."""
     sides: tuple[SideStatistics, SideStatistics]
     """By side, a first."""
 
 
-def match_statistics(results: Sequence[GameResult], names: tuple[str, str]) -> MatchStatistics:
+def match_statistics(
+    results: Sequence[GameResult], names: tuple[str, str], *, stopped_early: bool = False
+) -> MatchStatistics:
     """Compute the statistics of a match, from side a's view; results may be in any order.
 
     Raises:
@@ -170,13 +160,11 @@ def match_statistics(results: Sequence[GameResult], names: tuple[str, str]) -> M
     """
     finished = [result for result in results if not result.void]
     times = Counter(result.number for result in finished)
-    if repeated := [number for number, count in times.items() if count > 1]:
-        raise ValueError(
-            f"game {min(repeated)} has {times[min(repeated)]} results; remove all but one"
-        )
-    pairs, unit_of = np.unique(
-        np.array([result.pair for result in finished], dtype=np.int64), return_inverse=True
-    )
+    for game, count in sorted(times.items()):
+        if count > 1:
+            raise ValueError(f"game {game} has {count} results; remove all but one")
+    pair_of = np.array([result.pair for result in finished], dtype=np.int64)
+    pairs, unit_of = np.unique(pair_of, return_inverse=True)
     units = len(pairs)
     spreads = np.array([result.spread for result in finished], dtype=np.float64)
     points = np.array([result.points for result in finished], dtype=np.float64)
@@ -196,10 +184,11 @@ def match_statistics(results: Sequence[GameResult], names: tuple[str, str]) -> M
         win_rate=win_rate,
         mean_spread=float(spreads.mean()) if finished else None,
         spread_ci95=sign_flip_interval(sums, np.bincount(unit_of, minlength=units)),
-        p_value=sign_flip_p_value(sums),
+        p_value=None if stopped_early else sign_flip_p_value(sums),
         elo=elo,
         elo_error=elo_error,
         elo_ci95=elo_ci95,
+        stopped_early=stopped_early,
         seconds=math.fsum(result.seconds for result in finished),
         sides=sides,
     )
@@ -211,14 +200,12 @@ def _side(
     own = [result.sides[side] for result in finished if result.was_played]
     games, moves = len(own), sum(seat.moves for seat in own)
     think_ms = sum(seat.think_ms for seat in own)
-    scores = [
-        (result.sides[side].score, result.sides[1 - side].score)
-        for result in finished
-        if not result.forfeit
-    ]
+    scores = [(r.sides[side].score, r.sides[1 - side].score) for r in finished if not r.forfeit]
     forfeits = (r.outcome for r in finished if r.forfeit and r.winner == 1 - side)
-    judged = (r for r in results if r.outcome != "host_error")
+    judged = (r for r in results if OUTCOMES[r.outcome].won_by != "nobody")
     faults = (code for result in judged for code in result.sides[side].faults)
+    counts = [seat.challenges for seat in own if seat.challenges is not UNSET]
+    won, lost = (sum(count[at] for count in counts) for at in (0, 1))
     return SideStatistics(
         name=name,
         mean_score=_ratio(sum(seat.score for seat in own), games),
@@ -229,20 +216,12 @@ def _side(
         overtime_games=sum(seat.overtime_ms > 0 for seat in own),
         time_penalty=sum(seat.time_penalty for seat in own),
         bingos_mean=_ratio(sum(seat.bingos for seat in own), games),
-        challenges=_challenges(own),
+        challenges={"won": won, "lost": lost} if counts else {},
         lost_double=_ratio(sum(b > a and b >= 2 * a for a, b in scores), len(scores)),
         largest_ratio=max((b / a for a, b in scores if a > 0 and b > 0), default=None),
         forfeits=dict(Counter(forfeits).most_common()),
         faults=dict(Counter(faults).most_common()),
     )
-
-
-def _challenges(own: Sequence[SeatResult]) -> dict[str, int]:
-    counts = [seat.challenges for seat in own if seat.challenges is not UNSET]
-    if not counts:
-        return {}
-    won, lost = (sum(column) for column in zip(*counts, strict=True))
-    return {"won": won, "lost": lost}
 
 
 def _ratio(total: int, count: int) -> float | None:
@@ -251,14 +230,15 @@ def _ratio(total: int, count: int) -> float | None:
 
 def rows(stats: MatchStatistics, section: Section) -> list[tuple[str, str, str]]:
     """Return the rows of a section of the table: a label, and both sides' cells."""
-    a, b = stats.sides
     shown = []
     for statistic in fields(SideStatistics):
         row: Row | None = statistic.metadata.get("row")
         if row is None or row.section != section:
             continue
-        if not row.optional or getattr(a, statistic.name) or getattr(b, statistic.name):
-            shown.append((row.label, row.write(a), row.write(b)))
+        names = (statistic.name, *row.beside)
+        a, b = ([getattr(side, name) for name in names] for side in stats.sides)
+        if not row.optional or a[0] or b[0]:
+            shown.append((row.label, row.write(*a), row.write(*b)))
     return shown
 
 

@@ -56,24 +56,34 @@ _Pairs = list[tuple[SwissEntrant, SwissEntrant | None]]
 """The better standing first; None for the bye."""
 
 
-def swiss_round(number: int, field: Sequence[SwissEntrant]) -> Round:
-    """Pair the field by the rules above.
+def swiss_round(
+    number: int,
+    field: Sequence[SwissEntrant],
+    by_hand: Sequence[tuple[int, ...]] = (),
+    *,
+    hill: bool = False,
+) -> Round:
+    """Pair the field by the rules above, but for entrants who are paired ``by_hand``.
 
     Rule 3 can't hold if, say, the last two entrants have both begun one game more than not. It
     always holds if pairings have an even number of games, or if the field is even and constant.
+
+    King of the ``hill``: first meets second, third fourth and so on, though they may have met.
     """
-    return _round(number, _matching(_ranked(field)))
-
-
-def king_of_the_hill(number: int, field: Sequence[SwissEntrant]) -> Round:
-    """Pair first with second, third with fourth and so on, whether or not they have met."""
     ranked = _ranked(field)
     pairs: _Pairs = []
+    for two in by_hand:
+        here = [standing for standing in ranked if standing.entrant in two]
+        if len(here) == 2:
+            pairs.append((here[0], here[1]))
+            ranked = [standing for standing in ranked if standing not in here]
+    if not hill:
+        return _round(number, [*pairs, *_matching(ranked)])
     if len(ranked) % 2:
         fewest = min(standing.byes for standing in ranked)
         resting = [standing for standing in ranked if standing.byes == fewest][-1]
         ranked.remove(resting)
-        pairs = [(resting, None)]
+        pairs.append((resting, None))
     return _round(number, [*zip(ranked[::2], ranked[1::2], strict=True), *pairs])
 
 
@@ -87,10 +97,8 @@ def _matching(ranked: Sequence[SwissEntrant]) -> _Pairs:
     graph = rustworkx.PyGraph[None, int](multigraph=False)
     graph.add_nodes_from([None] * size)
     graph.add_edges_from(list(_edges(ranked)))
-    matching = rustworkx.max_weight_matching(
-        graph, max_cardinality=True, weight_fn=lambda cost: -cost
-    )
-    pairs = sorted((min(pair), max(pair)) for pair in matching)
+    least = rustworkx.max_weight_matching(graph, max_cardinality=True, weight_fn=lambda cost: -cost)
+    pairs = sorted((min(pair), max(pair)) for pair in least)
     return [(ranked[high], ranked[low] if low < len(ranked) else None) for high, low in pairs]
 
 
@@ -178,9 +186,7 @@ def _round(number: int, pairs: _Pairs) -> Round:
     return Round(
         number,
         tuple(
-            Pairing(better.entrant, worse.entrant)
-            if change[better.entrant] > 0
-            else Pairing(worse.entrant, better.entrant)
+            Pairing(*sorted((better.entrant, worse.entrant), key=change.__getitem__, reverse=True))
             for better, worse in pairs
             if worse is not None
         ),

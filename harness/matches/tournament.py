@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection
 from contextlib import AsyncExitStack, closing, suppress
 from dataclasses import asdict, dataclass
+from itertools import chain
 from pathlib import Path
-from typing import NoReturn, Protocol, TypeAlias
+from typing import Any, NoReturn, Protocol, TypeAlias
 
 import structlog
 
@@ -34,6 +35,7 @@ from harness.figures import counted
 from harness.seats.seat_factory import seating
 from harness.seats.seats import ENDED, TURNED_AWAY, GuestSeat
 from harness.workers import Cluster, WorkersError
+from harness.writing import write_file
 from lexicons.store import Lexicon
 
 from .absences import NO_SHOWS
@@ -50,8 +52,7 @@ HOST_ERRORS = 3
 """Host failures of one game before the tournament is given up."""
 
 LOOK_S = 1.0
-"""Seconds between checks for new workers of a cluster."""
-
+"""Seconds between checks for new workers of a cluster, and tries to write to a full disk."""
 
 _OpenSeat: TypeAlias = Callable[[int, int], Seat]
 """Makes the seat of an entrant, by index, for a game, by number."""
@@ -90,7 +91,7 @@ class Tournament:
     else is ``hidden``.
 
     A ``directed`` tournament has guests, and doesn't offer the games of those who are gone. For
-    ``enough``, ``hold`` and ``paired`` see ``GameQueue``.
+    ``enough``, ``hold``, ``away`` and ``paired`` see ``GameQueue``.
     """
 
     def __init__(
@@ -106,6 +107,7 @@ class Tournament:
         hidden: tuple[Path, ...] = (),
         directed: bool = False,
         hold: Callable[[], bool] = lambda: False,
+        away: Callable[[], Collection[int]] = tuple,
         paired: Callable[[Round | None], None] = lambda _round: None,
     ) -> None:
         self._config = config
@@ -123,11 +125,14 @@ class Tournament:
             in_pairs=cluster is not None,
             directed=directed,
             hold=hold,
+            away=away,
             paired=paired,
         )
         self.playing: dict[int, Scorebook] = {}
         """The games under way, by number."""
         self._all_begun = asyncio.Event()
+        self._failing = False
+        """Whether the last write to the folder failed, on a server."""
         self._games = files.path / "games"
         self._games.mkdir(parents=True, exist_ok=True)
 
@@ -157,7 +162,18 @@ class Tournament:
             if hall is None:
                 journal = stack.enter_context(closing(Journal(self._files.path / "match.db")))
                 hall = _Room(journal, await stack.enter_async_context(LagMeter()))
-            self._recall(hall.journal)
+            known = {result.game for result in self._files.results}
+            unfinished = {kept.label["number"]: kept for kept in hall.journal.unfinished()}
+            for kept in chain(unfinished.values(), hall.journal.finished()):
+                planned = PlannedGame(**kept.label)
+                self.queue.schedule.check_known(planned, kept.opened.players)
+                has_result = planned.number in self._files.counted or kept.game in known
+                if kept.ended and not has_result:
+                    book = _restored(kept, self._files, self._lexicon)
+                    result = self._keep(planned, book)
+                    if self._directed:
+                        self._watch_absences(planned, book, result)
+            self.queue.resume(unfinished)
             try:
                 async with asyncio.TaskGroup() as tables:
                     async for _ in self._tables():
@@ -189,7 +205,7 @@ class Tournament:
 
     async def _table(self, open_seat: _OpenSeat, hall: Hall) -> None:
         """Play games one after another, each until it has a result that counts."""
-        while games := await self.queue.next():
+        while games := await self._written(self.queue.next):
             try:
                 if self._cluster is not None and not self.queue.is_on(games):
                     await self._play_away(self._cluster, games, hall.journal)
@@ -227,43 +243,49 @@ class Tournament:
             gone = self.queue.gone(planned)
             if any(gone) and not self.queue.is_on([planned]):  # else it goes on all the same
                 a, b = (self.queue.schedule.config.names[entrant] for entrant in planned.players)
-                self._store(walkover(planned, self._set_up(planned).game, (a, b), gone))
+                missed = walkover(planned, self._set_up(planned).game, (a, b), gone)
+                await self._written(self._store, missed)
                 return
             if book is not None and failures == HOST_ERRORS:
                 self._give_up(planned, book)
-            self.playing[planned.number] = book = await self._open_book(hall.journal, planned)
-            await hall.host(
-                book, (self._seat(planned, 0, open_seat), self._seat(planned, 1, open_seat))
-            )
-            result = self._keep(planned, book)
-            self._watch_absences(planned, book, result)
+            if (unfinished := self.queue.unfinished.pop(planned.number, None)) is not None:
+                book = _restored(unfinished, self._files, self._lexicon)
+            else:
+                opened = self._set_up(planned)
+                await self._written(hall.journal.create, opened, asdict(planned))
+                book = Scorebook(opened, self._lexicon)
+            self.playing[planned.number] = book
+            first, second = (self._seat(planned, seat, open_seat) for seat in (0, 1))
+            await hall.host(book, (first, second))
+            result: GameResult = await self._written(self._keep, planned, book)
+            await self._written(self._watch_absences, planned, book, result)
             failures += not book.was_voided
+
+    async def _written(self, write: Callable[..., Any], *args: Any) -> Any:
+        """Do what writes to the folder, and return its result; on a server, once there is room."""
+        while True:
+            try:
+                written = write(*args)
+                written = await written if isinstance(written, Awaitable) else written
+            except (JournalError, OSError) as error:
+                if not self._directed:
+                    raise
+                if not self._failing:
+                    why = getattr(error, "strerror", None) or str(error)
+                    log.error("results can't be written", folder=str(self._files.path), reason=why)
+                self._failing = True
+                await asyncio.sleep(LOOK_S)
+            else:
+                if self._failing:
+                    log.warning("results are written again", folder=str(self._files.path))
+                self._failing = False
+                return written
 
     def _seat(self, planned: PlannedGame, seat: int, open_seat: _OpenSeat) -> Seat:
         entrant, config = planned.entrant(seat), self.queue.schedule.config
         if config.is_guest(entrant):
             return GuestSeat(config.names[entrant])
         return open_seat(entrant, planned.number)
-
-    def _recall(self, journal: Journal) -> None:
-        """Load the journal's unfinished games; store finished games that have no result yet."""
-        known = {result.game for result in self._files.results}
-        for kept in journal.finished():
-            planned = PlannedGame(**kept.label)
-            if planned.number not in self._files.counted and kept.game not in known:
-                book = _restored(kept, self._files, self._lexicon)
-                result = self._keep(planned, book)
-                if self._directed:
-                    self._watch_absences(planned, book, result)
-        self.queue.resume({kept.label["number"]: kept for kept in journal.unfinished()})
-
-    async def _open_book(self, journal: Journal, planned: PlannedGame) -> Scorebook:
-        unfinished = self.queue.unfinished.pop(planned.number, None)
-        if unfinished is not None:
-            return _restored(unfinished, self._files, self._lexicon)
-        opened = self._set_up(planned)
-        await journal.create(opened, asdict(planned))
-        return Scorebook(opened, self._lexicon)
 
     def _set_up(self, planned: PlannedGame) -> Opened:
         config = self.queue.schedule.config
@@ -288,12 +310,17 @@ class Tournament:
         """
         result = game_result(book, planned)
         number, (first, second) = planned.number, book.opened.players
-        if book.evidence:
+        evidence = list(book.evidence)
+        if not evidence and result.forfeit and result.outcome not in ("resign", "challenge"):
+            assert book.ended is not None
+            refused = (f"refused: {each.move}: {each.message}" for each in book.refusals)
+            evidence = ["\n".join((book.ended.message, *refused, ""))]
+        if evidence:
             transcript = self._transcript(number, result.game if result.void else None)
-            transcript.write_text("\n".join(book.evidence), encoding="utf-8")
+            write_file(transcript, "\n".join(evidence))
         if not result.void:
             gcg = game_record(book, f"Game {number}, {first} against {second}")
-            self._games.joinpath(f"{number:05d}.gcg").write_text(gcg, encoding="utf-8")
+            write_file(self._games / f"{number:05d}.gcg", gcg)
         else:
             assert book.ended is not None
             if not (self._directed and result.outcome == "no_show"):
@@ -330,7 +357,7 @@ class Tournament:
             if "no_show" in faults and self.queue.absences.missed_too_many(entrant, name):
                 transcript = self._transcript(planned.number, result.game if result.void else None)
                 clue = f"; {transcript} has its last words" if book.evidence else ""
-                reason = _last_words(book, name) or book.ended.message
+                reason = _last_words(book, name) or book.ended.message.removeprefix(f"{name} ")
                 why = f"{name} missed {NO_SHOWS} games in a row: {reason}{clue}"
                 if self._config.is_match and not self._directed:
                     raise MatchError(why)

@@ -64,26 +64,23 @@ class Page:
     @classmethod
     def read(cls, folder: Path = FOLDER) -> Page:
         """Read the files of a folder."""
-        files = {
-            file.name: file.read_text(encoding="utf-8")
-            for file in sorted(folder.iterdir())
-            if file.suffix in TYPES
-        }
+        served = (file for file in sorted(folder.iterdir()) if file.suffix in TYPES)
+        files = {file.name: file.read_text(encoding="utf-8") for file in served}
         version = hashlib.sha256("\0".join(files.values()).encode()).hexdigest()[:16]
         index = files.pop("index.html").replace("VERSION", version)
-        vary, for_good = ("Vary", "Accept"), ("Cache-Control", "max-age=31536000, immutable")
-        answers = {"/": _answer(index, ".html", ("Cache-Control", "no-cache"), vary)}
+        for_good = "Cache-Control", "max-age=31536000, immutable"
+        answers = {"/": _answer(index, ".html", ("Cache-Control", "no-cache"))}
         for name, text in files.items():
             answers[f"/page/{version}/{name}"] = _answer(text, Path(name).suffix, for_good)
         return cls(answers)
 
     def answer(self, path: str, headers: Headers) -> HttpAnswer | None:
-        """Answer a request; None: no file is at the address, or it is ``/`` and no browser asks."""
+        """Answer a request, whoever asks; None: no file is at the address."""
         found = self.answers.get(path)
-        if found is None or (path == "/" and not _holds(headers, "Accept", "text/html")):
+        if found is None:
             return None
         tag = dict(found.headers)["ETag"]
-        if _holds(headers, "If-None-Match", tag):
+        if any(tag in value for value in headers.get_all("If-None-Match")):
             return found._replace(status=304, text="", packed=b"")
         return found
 
@@ -94,7 +91,3 @@ def _answer(text: str, suffix: str, *headers: tuple[str, str]) -> HttpAnswer:
     packed = gzip.compress(content, mtime=0) if len(content) >= _WORTH_PACKING else b""
     about = ("ETag", f'W/"{tag}"'), *headers, *_ALWAYS  # weak: the same, packed or not
     return HttpAnswer(200, text, TYPES[suffix], about, packed)
-
-
-def _holds(headers: Headers, name: str, text: str) -> bool:
-    return any(text in value for value in headers.get_all(name))

@@ -9,14 +9,12 @@ import { texts } from "./texts.js";
 const SUBPROTOCOL = "tilewire.analysis.v1";
 
 export class Analysis {
-  constructor() {
-    /** @type {WebSocket | null} */
-    this.socket = null;
-    this.last = 0;
-    /** @type {Map<number, Hear>} */
-    this.hearers = new Map();
-    this.pulse = new Pulse(() => this.say({ type: "ping" }), () => this.lost());
-  }
+  /** @type {WebSocket | null} */
+  socket = null;
+  last = 0;
+  /** @type {Map<number, Hear>} */
+  hearers = new Map();
+  pulse = new Pulse(() => this.say({ type: "ping" }), () => this.lost());
 
   /** Ask; return the number of the request. @param {string} data a GCG or a CGP in base64 @param {Wish} wish @param {Hear} hear */
   ask(data, wish, hear) {

@@ -5,7 +5,7 @@
 //   #/now              on one's own screen, the game that is on, and the next when it is over
 //   #/play             to play oneself
 //   #/review           a game of one's own to review; #/review/ID: one of the server; #/review/ID/7: its turn 7
-//   #/standings        how the tournament stands
+//   #/standings        how the tournament stands; #/standings/2: with the games of round 2
 //   #/puzzles          endgames and pre-endgames to solve; #/puzzles/ID: one
 //   #/drill            one's own mistakes again
 //   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
@@ -30,26 +30,24 @@ const put = (view) => {
 
 const route = () => {
   const hash = location.hash || "#/";
-  const [kind = "", id = "", turn] = parts(hash);
+  const [kind = "", id = "", turn] = parts(hash), at = /^\d+$/.test(turn ?? "") ? Number(turn) : null;
   mark();
   if (kind === "game" && id) {
     let view = main.firstElementChild;
     if (!(view instanceof GameView) || view.id_ !== id) put((view = new GameView()));
-    if (view instanceof GameView) view.open(id, turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null);
+    if (view instanceof GameView) view.open(id, at);
   } else if (kind === "play") later(async () => new (await import("./play_view.js")).PlayView());
   else if (kind === "now") later(async () => new (await import("./own.js")).NowView());
   else if (kind === "ladder") put(turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn));
-  else if (kind === "review") review(id, turn);
+  else if (kind === "review") review(id, at);
   else if (kind === "puzzles") later(async () => {
     const { PuzzleList, PuzzleView } = await import("./puzzles_view.js");
     return id ? new PuzzleView(id) : new PuzzleList();
   });
   else if (kind === "drill") later(async () => new (await import("./drill.js")).DrillView());
-  else if (kind === "standings") put(new StandingList());
+  else if (kind === "standings") put(new StandingList(id));
   else if (kind === "") put(new GameList());
-  else {
-    put(h("div", {}, h("h1", {}, texts.unknownPage(hash)), toGames()));
-  }
+  else put(h("div", {}, h("h1", {}, texts.unknownPage(hash)), toGames()));
 };
 
 /** Show a view whose module is loaded first, unless another is asked for meanwhile. @param {() => Promise<HTMLElement>} load */
@@ -63,13 +61,12 @@ const later = async (load) => {
 const unloaded = () => h("div", {}, h("h1", {}, texts.unloaded), h("p", {}, texts.unloadedWhy),
   h("p", {}, h("button", { type: "button", class: "main", click: () => location.reload() }, texts.loadAnew)));
 
-/** @param {string} id @param {string | undefined} turn */
-const review = async (id, turn) => {
+/** @param {string} id @param {number | null} line */
+const review = async (id, line) => {
   const { hash } = location;
   const loaded = await import("./review_view.js").catch(() => null);
   if (hash !== location.hash) return;
   if (!loaded) return put(unloaded());
-  const line = turn !== undefined && /^\d+$/.test(turn) ? Number(turn) : null;
   let view = main.firstElementChild;
   if (!(view instanceof loaded.ReviewView) || !id || view.id_ !== id) await later(async () => (view = new loaded.ReviewView()));
   if (view instanceof loaded.ReviewView && view.isConnected) view.open(id, line);

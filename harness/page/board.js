@@ -4,7 +4,7 @@ import { h } from "./dom.js";
 import { bare, capitalOf, isBlank, pointsOf } from "./notation.js";
 import { texts } from "./texts.js";
 
-/** @typedef {import("./scoring.js").Equipment} Equipment */
+/** @import { Equipment } from "./scoring.js" */
 /** @typedef {{ turn: number | null, board: import("./notation.js").Board, fresh: Set<number> }} Shown */
 
 export class TileBoard extends HTMLElement {

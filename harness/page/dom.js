@@ -16,14 +16,10 @@ const filled = (element, attributes, children) => {
     else if (value === true) element.setAttribute(name, "");
     else if (value !== false && value !== null && value !== undefined) element.setAttribute(name, String(value));
   }
-  element.append(...shown(children));
+  element.append(...children.flatMap((child) =>
+    child === null || child === undefined || child === false ? [] : [child instanceof Node ? child : String(child)]));
   return element;
 };
-
-/** @param {Child[]} children @returns {(Node | string)[]} */
-const shown = (children) =>
-  children.flatMap((child) =>
-    child === null || child === undefined || child === false ? [] : [child instanceof Node ? child : String(child)]);
 
 /**
  * @template {keyof HTMLElementTagNameMap} K

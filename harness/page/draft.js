@@ -3,8 +3,8 @@
 import { bare, blankFor, capitalOf, lettersOf } from "./notation.js";
 import { placementOf } from "./scoring.js";
 
-/** @typedef {import("./notation.js").Board} Board */
-/** @typedef {import("./scoring.js").Equipment} Equipment */
+/** @import { Board } from "./notation.js" */
+/** @import { Equipment } from "./scoring.js" */
 /** @typedef {{ tile: string, at: number | null, as: string }} Held A tile of the rack: the square where it lies, and
  *   as which tile (a blank: the letter in lower case). */
 /** @typedef {{ at: number, across: boolean }} Cursor */

@@ -2,7 +2,7 @@
 
 import { readMove, tilesOf, usedBy } from "./notation.js";
 
-/** @typedef {import("./game.js").Game} Game */
+/** @import { Game } from "./game.js" */
 /**
  * What a player was told of the draws of a game, from its first offer on: plain values, to be kept.
  * `other`: the commitment to the opponent's nonce as it was told first; `wasFirst`: before ours was shown;

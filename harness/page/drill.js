@@ -12,16 +12,13 @@ import { reviewLink } from "./review_link.js";
 import { gameHash } from "./server.js";
 import { decimal, moment, percent, texts } from "./texts.js";
 
-/** @typedef {import("./boxes.js").Mistake} Mistake */
-/** @typedef {import("./scoring.js").Equipment} Equipment */
+/** @import { Mistake } from "./boxes.js" */
+/** @import { Equipment } from "./scoring.js" */
 
 export class DrillView extends HTMLElement {
-  get heading() {
-    return texts.drill;
-  }
-
   constructor() {
     super();
+    this.heading = texts.drill;
     /** @type {Equipment | null} What the mistake was played with. */
     this.equipment = null;
     /** @type {Equipment | null} The same of mistakes that don't say. */
@@ -64,7 +61,7 @@ export class DrillView extends HTMLElement {
       h("div", { class: "game" },
         h("div", { class: "play" }, this.entry),
         h("div", { class: "told" }, h("div", { class: "known" }, scoreLine(scores)), this.verdict, this.below)),
-      note(), links());
+      h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1))), links());
     this.entry.isOn = true;
     this.entry.toggleAttribute("data-asked", false);
     this.entry.draft = null; // no tile stays from the mistake before
@@ -104,8 +101,6 @@ export class DrillView extends HTMLElement {
     this.verdict.focus();
   }
 }
-
-const note = () => h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1)));
 
 const links = () => h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles));
 

@@ -15,10 +15,9 @@ import { bare, capitalOf, lettersOf, tilesOf } from "./notation.js";
 import { Squares } from "./squares.js";
 import { texts } from "./texts.js";
 
-/** @typedef {import("./notation.js").Board} Board */
-/** @typedef {import("./draft.js").Held} Held */
-/** @typedef {import("./scoring.js").Equipment} Equipment */
-/** @typedef {import("./scoring.js").Placement} Placement */
+/** @import { Held } from "./draft.js" */
+/** @import { Board } from "./notation.js" */
+/** @import { Equipment, Placement } from "./scoring.js" */
 /** @typedef {{ board: Board, rack: string, fresh?: Set<number>, turn?: number | null, mostExchanged?: number, exchangesLeft?: number | null }} Asked
  *   `rack` is text, as "?AEI[CH]"; `fresh`: the squares of the last move; `mostExchanged`: tiles at once; `exchangesLeft`: null where
  *   the rules limit none. */
@@ -388,6 +387,7 @@ export class MoveEntry extends HTMLElement {
     if (!this.on) this.say(texts.notYourTurn);
     else if (exchanged) this.exchangeSize ? this.send(`-${tiles}`) : this.say(this.exchangeText);
     else if (typeof placement === "string") this.say(placement);
+    else if (this.phonies.size) this.say(texts.noWords([...this.phonies])); // a refusal counts, and words are told only where it is sure
     else this.send(placement.move, placement.score);
   }
 
@@ -424,7 +424,7 @@ export class MoveEntry extends HTMLElement {
     this.formed.replaceChildren(...(exchanged ? [this.exchangeText]
       : isMove ? this.words(placement) : [draft.placed.size ? placement : ""]));
     this.playing.textContent = exchanged ? this.wording.exchangeNow(exchanged.size) : isMove ? this.wording.playFor(placement.score) : this.wording.play;
-    this.playing.setAttribute("aria-disabled", String(!this.on || !(exchanged ? this.exchangeSize : isMove)));
+    this.playing.setAttribute("aria-disabled", String(!this.on || !(exchanged ? this.exchangeSize : isMove && !this.phonies.size)));
   }
 
   /** @param {Placement} placement */

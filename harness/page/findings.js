@@ -6,10 +6,7 @@ import { freshOn, readMove, withMove } from "./notation.js";
 import { decimal, percent, texts } from "./texts.js";
 import { INTERVAL, verdictText, whyText } from "./verdict.js";
 
-/** @typedef {import("./review.js").Candidate} Candidate */
-/** @typedef {import("./review.js").Findings} Findings */
-/** @typedef {import("./review.js").Review} Review */
-/** @typedef {import("./review.js").Turn} Turn */
+/** @import { Candidate, Findings, Review, Turn } from "./review.js" */
 
 /** A figure with its 95 % interval. @param {number | null} value @param {number | null} error @param {(value: number) => string} shown */
 export const withInterval = (value, error, shown) =>
@@ -17,9 +14,15 @@ export const withInterval = (value, error, shown) =>
 
 /** What was best, what the played move cost, and why. @param {Review} review @param {Turn} turn @param {Findings} found */
 export const verdictOf = (review, turn, found) => [
-  h("p", { class: "verdict" }, verdictText(found, review.naming(turn))),
+  h("p", { class: "verdict" }, verdictText(found, review.naming(turn)),
+    ...(found.verdict.grade && found.verdict.grade !== "best" ? [h("small", {}, ` ${texts.graded[found.verdict.grade]}.`)] : [])),
   ...(found.verdict.reasons ? [h("p", {}, h("strong", {}, texts.whyBest), " ", `${whyText(found.verdict.reasons)}.`)] : []),
 ];
+
+/** What of a game was not taken as it is written. @param {Review} review */
+export const noticesOf = ({ told: { notices } }) => (notices?.length ? [h("details", { open: notices.length < 4 },
+  h("summary", {}, texts.notAsWritten(notices.length)),
+  h("ul", { class: "note" }, ...notices.map((notice) => h("li", {}, texts.noticed(notice)))))] : []);
 
 /** The figures behind it. @param {Review} review @param {Turn} turn @param {Findings} found */
 export const figuresOf = (review, turn, found) => {

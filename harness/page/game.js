@@ -17,13 +17,10 @@ import { texts } from "./texts.js";
 /** @typedef {{ columns: number, letter: number[], word: number[], start: number }} Layout */
 /** @typedef {{ tile: string, blanked?: string, count: number, points: number }} TileKind */
 /** @typedef {{ begun: string | null, offer: Offer, over: Over | null, turns: Reviewed[] | null, board: Layout, tiles: TileKind[] }} Told */
-/** @typedef {import("./notation.js").Board} Board */
+/** @import { Board } from "./notation.js" */
 
 /** A position of a game, after so many turns. */
 /** @typedef {{ turn: number, board: Board, fresh: Set<number>, scores: Pair, clocks: Pair, bag: number | null, toMove: 0 | 1 | null, racks: [string, string] | null }} Position */
-
-/** Outcomes of which the last turn is the end: no clock runs after it. */
-const PLAYED_OUT = new Set(["out", "zeroes", "challenge"]);
 
 /** In place of a move, what a challenge came to: the play comes off, or it stands. */
 const WITHDRAWN = "--", UPHELD = "(challenge)";
@@ -118,7 +115,7 @@ export class Game {
     } else if (message.type === "your_turn") this.asked(message);
     else if (message.type === "info") this.thought(message);
     else if (message.type === "game_over" && !this.over) {
-      if (!PLAYED_OUT.has(message.outcome)) this.clocks = this.clocksAt(at);
+      this.clocks = message.clocks;
       this.at = at;
       this.over = message;
     }

@@ -4,16 +4,13 @@ import { SEATS } from "./game.js";
 import { TurnGraph, short } from "./graph.js";
 import { percent, signed, texts } from "./texts.js";
 
-/** @typedef {import("./game.js").Game} Game */
+/** @import { Game } from "./game.js" */
 
 const LEAST_SPREAD = 10;
 
 export class GameGraphs extends HTMLElement {
-  constructor() {
-    super();
-    this.spread = new TurnGraph();
-    this.wins = new TurnGraph();
-  }
+  spread = new TurnGraph();
+  wins = new TurnGraph();
 
   connectedCallback() {
     this.className = "graphs";
@@ -22,12 +19,6 @@ export class GameGraphs extends HTMLElement {
 
   /** @param {Game} game @param {number} turn @param {(turn: number) => void} go what a click on a turn does */
   show(game, turn, go) {
-    this.showSpread(game, turn, go);
-    this.showWins(game, turn, go);
-  }
-
-  /** @param {Game} game @param {number} turn @param {(turn: number) => void} go */
-  showSpread(game, turn, go) {
     const { players } = game.offer;
     const points = Array.from({ length: game.last + 1 }, (_, at) => {
       const { scores } = game.position(at);
@@ -40,10 +31,6 @@ export class GameGraphs extends HTMLElement {
       title: texts.spreadGraph, label, series: [{ name: "", points }], turns: game.last, turn, low: -most, high: most,
       middle: 0, shown: (value) => (value ? signed(value) : "0"), notes: [texts.ahead(short(players[0])), texts.ahead(short(players[1]))], go,
     });
-  }
-
-  /** @param {Game} game @param {number} turn @param {(turn: number) => void} go */
-  showWins(game, turn, go) {
     const series = SEATS.map((seat) => ({ name: game.offer.players[seat], points: chances(game, seat) })).filter(({ points }) => points.length);
     this.wins.hidden = !series.length;
     if (!series.length) return;

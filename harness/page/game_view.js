@@ -13,27 +13,22 @@ import { TurnThoughts } from "./thoughts.js";
 
 const SPREAD_MS = 1000, MOST_TRIES = 8;
 
-/** @typedef {import("./game.js").Position} Position */
-
 export class GameView extends HTMLElement {
-  constructor() {
-    super();
-    this.id_ = "";
-    this.hasAddress = true;
-    /** @type {number | null} The turn that is looked at; null: the last, whichever that is. */
-    this.turn = null;
-    /** @type {Game | null} */
-    this.game = null;
-    /** @type {Following | null} */
-    this.following = null;
-    this.isDown = this.hasFailed = false;
-    this.refusal = "";
-    this.ticking = 0;
-    this.again = 0;
-    this.banner = h("p", { class: "banner", role: "status", hidden: true });
-    this.said = h("p", { class: "hidden", "aria-live": "polite" });
-    this.onKey = this.onKey.bind(this);
-  }
+  id_ = "";
+  hasAddress = true;
+  /** @type {number | null} The turn that is looked at; null: the last, whichever that is. */
+  turn = null;
+  /** @type {Game | null} */
+  game = null;
+  /** @type {Following | null} */
+  following = null;
+  isDown = false;
+  hasFailed = false;
+  refusal = "";
+  ticking = 0;
+  again = 0;
+  banner = h("p", { class: "banner", role: "status", hidden: true });
+  said = h("p", { class: "hidden", "aria-live": "polite" });
 
   /** @param {string} id @param {number | null} turn */
   open(id, turn) {
@@ -79,7 +74,7 @@ export class GameView extends HTMLElement {
   }
 
   unfollow() {
-    this.following?.stop();
+    this.following?.connection.stop();
     this.following = null;
   }
 
@@ -164,7 +159,7 @@ export class GameView extends HTMLElement {
     this.banner.hidden = false;
     keepingFocus(this.banner, () => this.banner.replaceChildren(
       this.refusal, " ", texts.lost(seconds), " ",
-      button(texts.tryNow, () => this.following?.connect())));
+      button(texts.tryNow, () => this.following?.connection.connect())));
   }
 
   up() {
@@ -208,7 +203,7 @@ export class GameView extends HTMLElement {
   }
 
   /** @param {KeyboardEvent} event */
-  onKey(event) {
+  onKey = (event) => {
     const at = event.target instanceof Element ? event.target : document.body;
     if (event.altKey || event.ctrlKey || event.metaKey || event.shiftKey || !this.game) return;
     if (at.closest("input, select, textarea, .scroll:focus")) return;
@@ -217,7 +212,7 @@ export class GameView extends HTMLElement {
     if (to === undefined) return;
     event.preventDefault();
     this.go(to);
-  }
+  };
 
   // --- what is said ---
 
@@ -238,7 +233,7 @@ export class GameView extends HTMLElement {
     const { game } = this;
     if (!game?.over) return "";
     const { winner, message, scores } = game.over;
-    return texts.result(winner === null ? game.noWinner : texts.wins(game.offer.players[winner]), scores, message);
+    return texts.result(winner === null ? game.noWinner : texts.wins(game.offer.players[winner]), winner === 1 ? [scores[1], scores[0]] : scores, message);
   }
 
   // --- the page ---
@@ -289,16 +284,22 @@ export class GameView extends HTMLElement {
 
   show() {
     const { game } = this;
-    if (!game || !this.board) return;
-    const position = game.position(this.shownTurn);
+    if (!game || !this.board || !this.where || !this.latest) return;
+    const position = game.position(this.shownTurn), { turn } = position;
     this.board.show(game.equipment, position);
-    this.sides?.show(position, Boolean(game.over) && position.turn === game.last);
+    this.sides?.show(position, Boolean(game.over) && turn === game.last);
     this.tick();
-    this.showSteps(position.turn);
-    this.moves?.show(game, this.id_, position.turn);
-    this.showUnseen(position);
-    this.thoughts?.show(game, position.turn);
-    this.graphs?.show(game, position.turn, (turn) => this.go(turn));
+    this.where.textContent = texts.where(turn, game.last);
+    this.steps?.forEach((button, number) => {
+      const isOff = number < 2 ? turn === 0 : turn === game.last;
+      button.setAttribute("aria-disabled", String(isOff)); // not disabled: it keeps the focus
+    });
+    this.latest.hidden = game.over !== null || turn === game.last;
+    this.latest.textContent = texts.later(game.last - turn);
+    this.moves?.show(game, this.id_, turn);
+    this.unseen?.replaceChildren(...unseenTiles(game.unseen(position.board), game.bagAt(position)));
+    this.thoughts?.show(game, turn);
+    this.graphs?.show(game, turn, (to) => this.go(to));
     if (this.status) this.status.textContent = game.over ? this.ending() : game.hasBegun ? texts.isOn : texts.notBegun;
     this.showLinks(game);
   }
@@ -319,26 +320,6 @@ export class GameView extends HTMLElement {
     if (!game) return;
     const isLast = this.shownTurn === game.last;
     this.sides?.tick(isLast ? game.clocksAt(performance.now()) : game.position(this.shownTurn).clocks);
-  }
-
-  /** @param {number} turn */
-  showSteps(turn) {
-    const { game } = this;
-    if (!game || !this.where || !this.latest) return;
-    this.where.textContent = texts.where(turn, game.last);
-    this.steps?.forEach((button, number) => {
-      const isOff = number < 2 ? turn === 0 : turn === game.last;
-      button.setAttribute("aria-disabled", String(isOff)); // not disabled: it keeps the focus
-    });
-    this.latest.hidden = game.over !== null || turn === game.last;
-    this.latest.textContent = texts.later(game.last - turn);
-  }
-
-  /** @param {Position} position */
-  showUnseen(position) {
-    const { game } = this;
-    if (!game || !this.unseen) return;
-    this.unseen.replaceChildren(...unseenTiles(game.unseen(position.board), game.bagAt(position)));
   }
 }
 

@@ -5,13 +5,11 @@ import { bare, blankFor, capitalOf, pointsOf } from "./notation.js";
 import { squareName } from "./scoring.js";
 import { texts } from "./texts.js";
 
-/** @typedef {import("./draft.js").Draft} Draft */
+/** @import { Draft } from "./draft.js" */
 
 export class Hand {
-  constructor() {
-    this.element = h("div", { class: "hand", role: "group", "aria-label": texts.yourRack });
-    this.picker = h("dialog", { class: "picker", "aria-label": texts.blankIs });
-  }
+  element = h("div", { class: "hand", role: "group", "aria-label": texts.yourRack });
+  picker = h("dialog", { class: "picker", "aria-label": texts.blankIs });
 
   /**
    * @param {Draft} draft

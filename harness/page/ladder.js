@@ -6,7 +6,7 @@ import { Asking, scored } from "./lists.js";
 import { ask, gameHash } from "./server.js";
 import { day, decimal, grouped, moment, rating, signed, texts, timeText } from "./texts.js";
 
-/** @typedef {{ rank: number | null, name: string, kind: string, rating: number, error: number, provisional: boolean, games: number, points: number, last: string | null, state: string }} Row */
+/** @typedef {{ rank: number | null, name: string, kind: string, rating: number, error: number, provisional: boolean, games: number, points: number, met: number, largest_share: number, last: string | null, state: string }} Row */
 /** @typedef {{ table: string, tables: string[], time: { initial_ms: number, increment_ms: number }, games: number, rated_games: number, rated_at: string | null, bots: Row[], persons: Row[] }} Told */
 /** @typedef {Row & { wins: number, losses: number, ties: number, over_time: { day: string, rating: number, error: number }[], opponents: { name: string, games: number, wins: number, losses: number, ties: number, spread: number }[], faults: Record<string, number>, forfeits: Record<string, number> }} Player */
 /** @typedef {{ number: number, game: string, ended: string, players: [string, string], scores: [number, number], outcome: string, turns: number }} Rated */
@@ -18,15 +18,8 @@ const address = (board, name) =>
 export class LadderList extends Asking {
   constructor(board = "") {
     super();
-    this.board = board;
-  }
-
-  get path() {
-    return `api/ladder${this.board ? `?table=${encodeURIComponent(this.board)}` : ""}`;
-  }
-
-  get heading() {
-    return texts.ladder;
+    this.path = `api/ladder${board ? `?table=${encodeURIComponent(board)}` : ""}`;
+    this.heading = texts.ladder;
   }
 
   /** @param {Told} told */
@@ -45,31 +38,31 @@ export class LadderList extends Asking {
 /** @param {Told} told @param {Row[]} players @param {string} label */
 const rows = (told, players, label) =>
   players.length
-    ? table(label, [texts.entrant, texts.rating, texts.played, texts.points, texts.state], players.map((row) => ({
+    ? table(label, [texts.entrant, texts.rating, texts.played, texts.points, texts.met, texts.state], players.map((row) => ({
       cells: [
         h("span", {}, row.rank === null ? "" : `${row.rank}. `, h("a", { href: address(told.table, row.name) }, h("bdi", {}, row.name))),
-        rating(row), grouped(row.games), decimal(row.points),
+        rating(row), grouped(row.games), decimal(row.points), metText(row),
         [row.kind === "anchor" && texts.anchor, row.provisional && texts.provisional, texts.states[row.state] ?? row.state].filter(Boolean).join(", "),
       ],
     })))
     : h("p", { class: "note" }, texts.nobodyRated);
+
+/** @param {number} share */
+const wholePercent = (share) => `${Math.round(100 * share)} %`;
+
+/** @param {Row} row */
+const metText = ({ met, largest_share: share }) => (met ? `${grouped(met)} (${wholePercent(share)})` : "–");
 
 export class LadderPlayer extends Asking {
   constructor(board = "", name = "") {
     super();
     this.board = board;
     this.name = name;
+    this.path = `api/ladder/players/${encodeURIComponent(name)}?table=${encodeURIComponent(board)}`;
+    this.heading = name;
     /** @type {Rated[]} */
     this.games = [];
     this.count = 0;
-  }
-
-  get path() {
-    return `api/ladder/players/${encodeURIComponent(this.name)}?table=${encodeURIComponent(this.board)}`;
-  }
-
-  get heading() {
-    return this.name;
   }
 
   /** @param {Player} told */
@@ -87,6 +80,7 @@ export class LadderPlayer extends Asking {
     this.redraw(
       h("h1", {}, h("bdi", {}, told.name)), this.trouble,
       h("p", {}, `${rating(told)} · ${texts.record(told.wins, told.losses, told.ties)}`),
+      told.met ? h("p", { class: "note" }, texts.ratedFrom(told.met, wholePercent(told.largest_share))) : "",
       counts(texts.forfeits, told.forfeits), counts(texts.faults, told.faults),
       overTime(told),
       h("h2", {}, texts.opponents),

@@ -4,19 +4,18 @@ import { h, keepingFocus, names, table, toGames } from "./dom.js";
 import { AGAIN_MS, Trouble, ask, gameHash } from "./server.js";
 import { moment, signed, texts } from "./texts.js";
 
-/** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string, rules: string }} Listed */
+/** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string, outcome?: string, rules: string }} Listed */
 
 /** A view that asks again and again for what it shows, while somebody may look. */
 export class Asking extends HTMLElement {
-  constructor() {
-    super();
-    this.timer = 0;
-    this.drawn = "";
-    this.trouble = h("p", { class: "banner", role: "status", hidden: true });
-    this.onSight = () => {
-      if (!document.hidden) this.refresh();
-    };
-  }
+  path = "";
+  heading = texts.games;
+  timer = 0;
+  drawn = "";
+  trouble = h("p", { class: "banner", role: "status", hidden: true });
+  onSight = () => {
+    if (!document.hidden) this.refresh();
+  };
 
   connectedCallback() {
     document.addEventListener("visibilitychange", this.onSight);
@@ -52,14 +51,6 @@ export class Asking extends HTMLElement {
     if (this.isConnected && !document.hidden) this.timer = setTimeout(() => this.refresh(), AGAIN_MS);
   }
 
-  get path() {
-    return "";
-  }
-
-  get heading() {
-    return texts.games;
-  }
-
   /** @param {any} _told @returns {void | Promise<void>} */
   show(_told) {}
 
@@ -75,23 +66,17 @@ export class Asking extends HTMLElement {
 }
 
 export class GameList extends Asking {
-  constructor() {
-    super();
-    this.on = h("div");
-    this.past = h("div");
-    /** @type {Listed[]} The past games that were told last. */
-    this.newest = [];
-    /** @type {Listed[]} Those before them. */
-    this.older = [];
-    /** @type {string | null} The game before which there are more. */
-    this.cursor = null;
-    this.isAsking = false;
-    this.more = h("button", { type: "button", hidden: true, click: () => this.showMore() }, texts.earlier);
-  }
-
-  get path() {
-    return "api/games";
-  }
+  path = "api/games";
+  on = h("div");
+  past = h("div");
+  /** @type {Listed[]} The past games that were told last. */
+  newest = [];
+  /** @type {Listed[]} Those before them. */
+  older = [];
+  /** @type {string | null} The game before which there are more. */
+  cursor = null;
+  isAsking = false;
+  more = h("button", { type: "button", hidden: true, click: () => this.showMore() }, texts.earlier);
 
   /** @param {{ on: Listed[], past: Listed[], before: string | null }} told */
   show(told) {
@@ -147,43 +132,54 @@ const list = (place, games, none) => {
 };
 
 /** @param {number[]} scores */
-export const scored = (scores) => h("span", { class: "result" }, `${scores[0]} – ${scores[1]}`);
+export const scored = (scores) => h("span", { class: "result" }, `${scores[0]} – ${scores[1]}`.replaceAll("-", "−"));
 
 /** @param {Listed} each */
-const entry = ({ game, players, scores, turns, begun, message, rules }) =>
+const entry = ({ game, players, scores, turns, begun, message, outcome, rules }) =>
   h("li", {},
     h("a", { href: gameHash(game) }, ...names(players)),
     scored(scores),
-    h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), message].filter(Boolean).join(" · ")));
+    h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), outcome === "host_error" && texts.endings.host_error, message].filter(Boolean).join(" · ")));
 
-/** @typedef {{ name: string, points: number, spread: number, games: number, presence: string }} Row */
-/** @typedef {{ number: number, players: [string, string], scores: [number, number] | null, game: string | null, outcome: string | null }} RoundGame */
+/** @typedef {{ name: string, points: number, spread: number, games: number, byes: number, half_byes?: number, presence: string }} Row */
+/** @typedef {{ round: number, names: string[], half: boolean }} Arrangement */
+/** @typedef {{ number: number, players: [string, string], scores: [number, number] | null, game: string | null, outcome: string | null, winner?: 0 | 1 | null }} RoundGame */
 
 export class StandingList extends Asking {
-  get path() {
-    return "api/standings";
+  /** @param {string} [shown] The round whose games are shown; empty: the last that has begun. */
+  constructor(shown = "") {
+    super();
+    this.path = `api/standings${shown && `/${encodeURIComponent(shown)}`}`;
+    this.heading = texts.standings;
+    this.shown = shown;
   }
 
-  get heading() {
-    return texts.standings;
-  }
-
-  /** @param {{ round: number, rounds: number | null, paused: boolean, over: boolean, rows: Row[], games: RoundGame[] }} told */
+  /** @param {{ round: number, rounds: number | null, paused: boolean, over: boolean, waits?: string, rows: Row[], games: RoundGame[], arranged?: Arrangement[] }} told */
   show(told) {
     const isRound = told.rounds !== 1, somebodyIsAway = told.rows.some(({ presence }) => presence !== "here");
+    const hasByes = told.rows.some(({ byes, half_byes }) => byes || half_byes);
     const state = [isRound && texts.round(told.round, told.rounds), told.paused && texts.paused, told.over && texts.tournamentOver];
-    const rows = told.rows.map(({ name, points, spread, games, presence }, index) => ({
-      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), points, signed(spread), games, ...(somebodyIsAway ? [texts.presences[presence] ?? presence] : [])],
+    const rows = told.rows.map(({ name, points, spread, games, byes, half_byes, presence }, index) => ({
+      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), points, signed(spread), games,
+        ...(hasByes ? [[byes || "", half_byes && `${half_byes} × ½`].filter(Boolean).join(", ")] : []), ...(somebodyIsAway ? [texts.presences[presence] ?? presence] : [])],
     }));
-    const heads = [texts.entrant, texts.points, texts.spread, texts.played, ...(somebodyIsAway ? [texts.presence] : [])];
-    const games = told.games.map(({ number, players, scores, game, outcome }) => ({
+    const heads = [texts.entrant, texts.points, texts.spread, texts.played, ...(hasByes ? [texts.byes] : []), ...(somebodyIsAway ? [texts.presence] : [])];
+    const games = told.games.map(({ number, players, scores, game, outcome, winner }) => ({
       cells: [number, game ? h("a", { href: gameHash(game) }, ...names(players)) : h("span", {}, ...names(players)),
-        scores ? scored(scores) : "", outcome === null ? "" : texts.endings[outcome] ?? outcome],
+        scores ? scored(scores) : "", h("span", {}, outcome === null ? "" : texts.endings[outcome] ?? outcome, ...(winner === undefined ? [] : [
+          ", ", h("bdi", {}, winner !== null ? texts.wins(players[winner]) : (outcome === "no_show" ? texts.noResult : texts.tie).toLowerCase())]))],
     }));
+    const shown = Number(this.shown) || told.round;
+    const rounds = Array.from({ length: isRound ? told.round : 0 }, (_, index) => index + 1).flatMap((round) => [
+      " ", h("a", { href: `#/standings/${round}`, "aria-current": round === shown && "page" }, round)]);
+    const arranged = (told.arranged ?? []).map(({ round, names: who, half }) => h("p", {},
+      `${texts.round(round, null)}: `, ...(who.length > 1 ? names(who) : [h("bdi", {}, who[0]), ` – ${half ? texts.halfBye : texts.bye}`])));
     this.redraw(
       h("h1", {}, texts.standings), this.trouble, h("p", { class: "state" }, state.filter(Boolean).join(" · ")),
+      told.waits ? h("p", { class: "note" }, told.waits) : "",
       h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
-      h("h2", {}, isRound ? texts.roundGames : texts.games), table(texts.games, [texts.game, texts.players, texts.score, texts.outcome], games, "results"));
+      h("h2", {}, isRound && shown ? texts.roundGames(shown) : texts.games), rounds.length > 2 ? h("p", {}, texts.rounds, ...rounds) : "",
+      ...arranged, table(texts.games, [texts.game, texts.players, texts.score, texts.outcome], games, "results"));
   }
 }
 

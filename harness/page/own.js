@@ -41,15 +41,12 @@ export class CodeEntry extends HTMLElement {
 export class NowView extends HTMLElement {
   constructor() {
     super();
+    this.heading = texts.now;
     this.timer = 0;
     this.overSince = 0;
     /** @type {GameView | null} */
     this.view = null;
     this.addEventListener("click", (event) => this.onClick(event));
-  }
-
-  get heading() {
-    return texts.now;
   }
 
   connectedCallback() {

@@ -14,9 +14,9 @@ import { played, playedHeads, settled } from "./sheet.js";
 import { GameSides, LOW_MS, TICK_MS } from "./sides.js";
 import { texts } from "./texts.js";
 
-/** @typedef {import("./playing.js").Login} Login */
-/** @typedef {import("./play_form.js").Settings} Settings */
-/** @typedef {import("./scoring.js").Placement} Placement */
+/** @import { Settings } from "./play_form.js" */
+/** @import { Login } from "./playing.js" */
+/** @import { Placement } from "./scoring.js" */
 
 const WORDS_MS = 150, MOST_WORDS = 16;
 /** Where nothing else says the server's sentence. @type {Set<import("./playing.js").Phase>} */
@@ -27,6 +27,7 @@ const WARNINGS = new Set(["closed", "changed", "secret", "nonce", "dealt"]);
 export class PlayView extends HTMLElement {
   constructor() {
     super();
+    this.heading = texts.playTitle;
     /** @type {Settings | null} */
     this.settings = null;
     /** @type {Playing | null} */
@@ -62,10 +63,6 @@ export class PlayView extends HTMLElement {
     this.onKey = this.onKey.bind(this);
   }
 
-  get heading() {
-    return texts.playTitle;
-  }
-
   connectedCallback() {
     this.replaceChildren(this.head, this.banner, this.status, this.said, this.alarm, this.form, this.waiting, this.game);
     document.addEventListener("keydown", this.onKey);
@@ -78,7 +75,7 @@ export class PlayView extends HTMLElement {
     clearInterval(this.ticking);
     clearTimeout(this.again);
     clearTimeout(this.asking);
-    this.playing?.close();
+    this.playing?.connection.stop();
     this.playing = null;
   }
 
@@ -107,7 +104,7 @@ export class PlayView extends HTMLElement {
 
   /** @param {Login} login */
   login(login) {
-    this.playing?.close();
+    this.playing?.connection.stop();
     this.playing = new Playing(login, {
       changed: () => this.isConnected && this.show(), // not after it was left
       said: (sentence) => this.say(sentence),

@@ -51,7 +51,7 @@ export class Playing {
     /** @type {Promise<void>} Messages are taken one after another. */
     this.queue = Promise.resolve();
     const { name, token } = login;
-    this.connection = new Connection({ role: "player", name, ...(token && { token }), software: "page" }, {
+    this.connection = new Connection({ role: "player", name, ...(token ? { token } : { secret: this.secret }), software: "page" }, {
       welcome: (message) => this.hear(message, performance.now()),
       message: (message, at) => this.hear(message, at),
       lost: (seconds) => this.lost(seconds),
@@ -114,10 +114,6 @@ export class Playing {
     this.listener.changed();
   }
 
-  close() {
-    this.connection.stop();
-  }
-
   /** The move that was sent in this turn and not answered yet. @returns {Answer | null} */
   get pending() {
     /** @type {Answer | null} */
@@ -157,7 +153,7 @@ export class Playing {
 
   /** @param {any} message @param {number} at @returns {Promise<void> | void} */
   take(message, at) {
-    if (message.type === "welcome") return this.welcomed(message.games);
+    if (message.type === "welcome") return this.welcomed(message);
     if (message.type === "error") return this.refused(message);
     if (message.type === "goodbye") return this.dismissed(message);
     if (message.type === "seeking") {
@@ -167,8 +163,17 @@ export class Playing {
     else if (message.game === this.id) return this.inGame(message, at);
   }
 
-  /** @param {string[]} games */
-  async welcomed(games) {
+  /** By which a name without a token comes back: kept by this browser, so that any window of it may. @returns {string} */
+  get secret() {
+    return inBrowser.get(`secret ${this.login.name}`) ?? "";
+  }
+
+  /** @param {{ games: string[], secret?: string }} welcome */
+  async welcomed({ games, secret }) {
+    if (secret) {
+      inBrowser.set(`secret ${this.login.name}`, secret);
+      this.connection.hello = { ...this.connection.hello, secret };
+    }
     this.lostFor = 0;
     this.sentence = ""; // what was said before, also of why we were not let in
     inWindow.set("login", this.login);

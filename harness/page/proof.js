@@ -5,8 +5,8 @@ import { h, signButton } from "./dom.js";
 import { freshOn } from "./notation.js";
 import { texts } from "./texts.js";
 
-/** @typedef {import("./notation.js").Board} Board */
-/** @typedef {import("./scoring.js").Equipment} Equipment */
+/** @import { Board } from "./notation.js" */
+/** @import { Equipment } from "./scoring.js" */
 /** @typedef {{ text: string, score: number }} Step */
 
 export class ProofLine extends HTMLElement {

@@ -5,8 +5,8 @@ import { inBrowser } from "./kept.js";
 import { fullPlace, readMove, readOpening, tilesOf, withMove } from "./notation.js";
 import { texts } from "./texts.js";
 
-/** @typedef {import("./notation.js").Board} Board */
-/** @typedef {import("./scoring.js").Equipment} Equipment */
+/** @import { Board } from "./notation.js" */
+/** @import { Equipment } from "./scoring.js" */
 /** @typedef {"endgame" | "preendgame"} Kind */
 /** @typedef {{ id: string, kind: Kind }} Listed */
 /** @typedef {{ lexicon: string, equipment: Equipment, puzzles: Listed[] }} Index */

@@ -9,11 +9,7 @@ import { Endgame, keepResult, readIndex, readPuzzle, results } from "./puzzle.js
 import { due } from "./boxes.js";
 import { percent, texts } from "./texts.js";
 
-/** @typedef {import("./puzzle.js").Index} Index */
-/** @typedef {import("./puzzle.js").Kind} Kind */
-/** @typedef {import("./puzzle.js").Line} Line */
-/** @typedef {import("./puzzle.js").Listed} Listed */
-/** @typedef {import("./puzzle.js").PreEndgame} PreEndgame */
+/** @import { Index, Kind, Line, Listed, PreEndgame } from "./puzzle.js" */
 /** @typedef {Endgame | PreEndgame} Puzzle */
 
 const KINDS = /** @type {Kind[]} */ (["endgame", "preendgame"]);
@@ -36,9 +32,7 @@ export const index = async (view, title) => {
 };
 
 export class PuzzleList extends HTMLElement {
-  get heading() {
-    return texts.puzzles;
-  }
+  heading = texts.puzzles;
 
   async connectedCallback() {
     this.replaceChildren(h("p", {}, texts.loading));
@@ -73,13 +67,10 @@ export class PuzzleList extends HTMLElement {
 }
 
 export class PuzzleView extends HTMLElement {
-  get heading() {
-    return texts.puzzles;
-  }
-
   /** @param {string} id */
   constructor(id) {
     super();
+    this.heading = texts.puzzles;
     this.puzzleId = id;
     this.hinted = 0;
     this.isShown = false; // the solution: later answers do not count
@@ -100,16 +91,11 @@ export class PuzzleView extends HTMLElement {
     this.told = await index(this, texts.puzzles);
     if (!this.told) return;
     const listed = this.told.puzzles.find(({ id }) => id === this.puzzleId);
-    if (!listed) {
-      this.replaceChildren(h("h1", {}, texts.noPuzzle), h("p", {}, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
-      return;
-    }
-    const puzzle = await readPuzzle(listed, this.told.equipment).catch(() => null);
-    if (!puzzle) {
-      this.replaceChildren(h("h1", {}, texts.noPuzzles), h("p", {}, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
-      return;
-    }
-    if (this.isConnected) this.show(puzzle, listed);
+    const puzzle = listed && await readPuzzle(listed, this.told.equipment).catch(() => null);
+    if (!listed || !puzzle) {
+      const why = listed ? texts.noPuzzles : texts.noPuzzle;
+      this.replaceChildren(h("h1", {}, why), h("p", {}, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
+    } else if (this.isConnected) this.show(puzzle, listed);
   }
 
   /** @param {Puzzle} puzzle @param {Listed} listed */

@@ -3,12 +3,13 @@
 import { readMove, readOpening } from "./notation.js";
 import { moveText, namedMove } from "./game.js";
 import { texts } from "./texts.js";
-import { isForced, verdictText, whyText } from "./verdict.js";
+import { verdictText, whyText } from "./verdict.js";
 
 /** @typedef {import("./game.js").TileKind} TileKind */
 /** @typedef {import("./game.js").Layout} Layout */
-/** @typedef {{ line: number, seq: number, seat: 0 | 1, cgp: string, rack: string, played: string | null, score: number | null, left_out: string | null }} Turn */
-/** @typedef {{ title: string, players: string[], notice: string, gcg: string | null, scores: [number, number], turns: Turn[],
+/** @typedef {{ line: number, seq: number, seat: 0 | 1, cgp: string, rack: string, played: string | null, score: number | null, computed?: number | null, left_out: string | null }} Turn `computed`: by the rules. */
+/** @typedef {{ line: number, reason: string, taken: string }} Notice */
+/** @typedef {{ title: string, players: string[], notice: string, notices?: Notice[], gcg: string | null, scores: [number, number], turns: Turn[],
  *   board: Layout, tiles: TileKind[], rack_size: number, bingo_bonus: number }} Told */
 /** @typedef {{ move: string, win: number, win_error: number | null, points: number, points_error: number | null }} Lead */
 /** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
@@ -17,13 +18,14 @@ import { isForced, verdictText, whyText } from "./verdict.js";
 /** @typedef {{ leave: string, worth: number }} Kept */
 /** @typedef {{ code: "bingo" | "score" | "leave" | "reply", value: number, kept: [Kept, Kept] | null }} Reason Above 0 it speaks for the best. */
 /** @typedef {{ code: "not_words" | "taken_back", words: string[], lexicon: string }} Phony Why a move is a phony. */
+/** @typedef {"best" | "good" | "small" | "medium" | "large"} Grade Of a turn, by its chance lost. */
 /** @typedef {{ best: string, rivals: string[], known: boolean, certain: boolean, ahead_of_next: Lead | null, ahead_of_rival: Lead | null,
- *   ahead_of_played: Lead | null, reasons: Reason[] | null, phony: Phony | null, not_compared: string | null, proven: boolean | null, alone: { best: Candidate, played: Candidate } | null }} Verdict
+ *   ahead_of_played: Lead | null, grade?: Grade | null, reasons: Reason[] | null, phony: Phony | null, not_compared: string | null, proven: boolean | null, alone: { best: Candidate, played: Candidate } | null }} Verdict
  *   `alone`: by the rollouts that compared these two alone. */
 /** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean,
  *   rollouts: number, compared: number, nodes: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
 /** @typedef {import("./boxes.js").Mistake} Mistake */
-/** @typedef {{ turns: number, best: number, win: number, points: number }} Total Means over turns. */
+/** @typedef {{ turns: number, best: number, win: number, win_error: number, points: number, points_error: number, mistakes: Grade[] }} Total Means over turns, with their standard errors. */
 
 export class Review {
   /** @param {Told} told @param {string} game its number on the server; empty for another's */
@@ -33,6 +35,8 @@ export class Review {
     this.equipment = { layout: told.board, tiles: told.tiles, rackSize: told.rack_size, bingo: told.bingo_bonus };
     /** @type {Map<number, Findings>} By line. */
     this.found = new Map();
+    /** @type {Map<number, { text: string, best_in: number, racks: unknown[], cost: Lead | null }>} Of turns whose racks are not recorded, by line. */
+    this.overRacks = new Map();
     /** @type {Map<number, string>} Why turns were left out, by line. */
     this.leftOut = new Map();
     for (const { line, left_out } of told.turns) if (left_out) this.leftOut.set(line, left_out);
@@ -46,7 +50,7 @@ export class Review {
 
   /** How many turns are done. */
   get done() {
-    return this.told.turns.filter(({ line }) => this.found.has(line) || this.leftOut.has(line)).length;
+    return this.told.turns.filter(({ line }) => this.isDone(line)).length;
   }
 
   /** @param {number} line */
@@ -71,7 +75,18 @@ export class Review {
 
   /** What the played move of a turn lost; null if that is not known. @param {number} line @returns {Lead | null} */
   loss(line) {
-    return this.found.get(line)?.verdict.ahead_of_played ?? null;
+    return this.found.get(line)?.verdict.ahead_of_played ?? this.overRacks.get(line)?.cost ?? null;
+  }
+
+  /** Whether nothing more is to come of a turn. @param {number} line */
+  isDone(line) {
+    return this.found.has(line) || this.overRacks.has(line) || this.leftOut.has(line);
+  }
+
+  /** What is said of a turn without a best move. @param {number} line @returns {string} */
+  instead(line) {
+    const why = this.leftOut.get(line);
+    return this.overRacks.get(line)?.text ?? (why ? texts.leftOutSince(why) : texts.notYet);
   }
 
   /** Turns, the costliest first: those that were clearly worse than the best, then the others. */
@@ -81,19 +96,22 @@ export class Review {
     return [...this.told.turns].sort((one, other) => apart(weights.get(one.line) ?? [], weights.get(other.line) ?? []));
   }
 
-  /** The means of a player's turns, without phonies and forced ones. @param {number} seat @returns {Total} */
+  /** The means of a player's turns that have a grade. @param {number} seat @returns {Total} */
   total(seat) {
     const counted = this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line }) => {
       const found = this.found.get(line), loss = this.loss(line);
-      return found && loss && !found.verdict.phony && !isForced(found) ? [{ found, loss }] : [];
+      return found?.verdict.grade && loss ? [{ found, loss }] : [];
     });
-    const mean = (/** @type {(lead: Lead) => number} */ of) =>
-      counted.reduce((sum, { loss }) => sum + of(loss), 0) / Math.max(counted.length, 1);
+    const each = (/** @type {"win" | "win_error" | "points" | "points_error"} */ key) => counted.map(({ loss }) => (loss[key] ?? 0) / counted.length);
+    const sum = (/** @type {number[]} */ values) => values.reduce((all, value) => all + value, 0);
     return {
       turns: counted.length,
       best: counted.filter(({ found, loss }) => loss.move === found.verdict.best).length,
-      win: mean(({ win }) => win),
-      points: mean(({ points }) => points),
+      win: sum(each("win")),
+      win_error: Math.hypot(...each("win_error")),
+      points: sum(each("points")),
+      points_error: Math.hypot(...each("points_error")),
+      mistakes: counted.flatMap(({ found: { verdict: { grade } } }) => (grade && grade !== "best" && grade !== "good" ? [grade] : [])),
     };
   }
 
@@ -111,8 +129,9 @@ export class Review {
   get annotated() {
     let line = 0;
     return (this.told.gcg ?? "").split("\n").flatMap((text) => {
-      const found = text.startsWith(">") ? this.found.get(++line) : undefined, turn = this.turn(line);
-      return found && turn ? [text, `#note ${noteOf(found, this.naming(turn))}`] : [text];
+      const at = text.startsWith(">") ? ++line : 0, found = this.found.get(at), turn = this.turn(at);
+      const note = found && turn ? noteOf(found, this.naming(turn)) : this.overRacks.get(at)?.text;
+      return note ? [text, `#note ${note}`] : [text];
     }).join("\n");
   }
 }

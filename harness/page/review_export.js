@@ -1,7 +1,7 @@
 // A review to keep: one HTML file that needs nothing else, or a file of text.
 
 import { h, names } from "./dom.js";
-import { boardWith, figuresOf, verdictOf } from "./findings.js";
+import { boardWith, figuresOf, noticesOf, verdictOf } from "./findings.js";
 import { texts, versus } from "./texts.js";
 
 /** @typedef {import("./review.js").Review} Review */
@@ -34,17 +34,17 @@ export const asHtml = (review, style) => {
     h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     h("title", {}, title),
   ].map((element) => element.outerHTML).join("\n");
-  const body = h("main", {}, h("h1", {}, texts.reviewOf, ...(players.length ? names(players) : [title])), h("p", { class: "note" }, notice), ...turns.map((turn) => section(review, turn)));
+  const body = h("main", {}, h("h1", {}, texts.reviewOf, ...(players.length ? names(players) : [title])), h("p", { class: "note" }, notice), ...noticesOf(review), ...turns.map((turn) => section(review, turn)));
   return `<!doctype html>\n<html lang="en">\n<head>\n${head}\n<style>${style}</style>\n</head>\n<body>\n${body.outerHTML}\n</body>\n</html>\n`;
 };
 
 /** @param {Review} review @param {Turn} turn */
 const section = (review, turn) => {
-  const found = review.found.get(turn.line), why = review.leftOut.get(turn.line);
+  const found = review.found.get(turn.line);
   const name = review.told.players[turn.seat];
   return h("section", { class: "review single" },
     h("div", { class: "look" },
       h("h2", {}, name === undefined ? texts.aPosition : texts.turnOf(turn.line, name)),
       boardWith(review, turn, turn.played), h("p", { class: "note" }, texts.rackHeld(turn.rack))),
-    h("div", { class: "figures-of" }, ...(found ? [...verdictOf(review, turn, found), ...figuresOf(review, turn, found)] : [h("p", { class: "note" }, why ? texts.leftOutSince(why) : texts.notYet)])));
+    h("div", { class: "figures-of" }, ...(found ? [...verdictOf(review, turn, found), ...figuresOf(review, turn, found)] : [h("p", { class: "note" }, review.instead(turn.line))])));
 };

@@ -4,7 +4,7 @@
 import { Analysis, gcgOf, inBase64, inUtf8, sentenceOf, textIn } from "./analysis.js";
 import { forgetAll, keepMistakes } from "./boxes.js";
 import { button, h, keepingFocus, names, table, toGames } from "./dom.js";
-import { withInterval } from "./findings.js";
+import { noticesOf, withInterval } from "./findings.js";
 import { SEATS } from "./game.js";
 import { TurnGraph, short } from "./graph.js";
 import { inBrowser, inWindow } from "./kept.js";
@@ -168,7 +168,8 @@ export class ReviewView extends HTMLElement {
       this.wait();
     } else if (message.type === "error") this.fail(message);
     else if (review && message.type !== "so_far") {
-      if (message.type === "turn") review.found.set(message.line, message);
+      if (message.type === "turn" && message.racks) review.overRacks.set(message.line, message);
+      else if (message.type === "turn") review.found.set(message.line, message);
       else if (message.type === "left_out") review.leftOut.set(message.line, message.why);
       this.show(message.line ?? null);
       if (message.type !== "done") return this.wait();
@@ -196,7 +197,7 @@ export class ReviewView extends HTMLElement {
   /** Ask for the turns that are lacking, one after another. */
   goOn() {
     const { review } = this;
-    const turn = review?.told.turns.find(({ line }) => !review.found.has(line) && !review.leftOut.has(line));
+    const turn = review?.told.turns.find(({ line }) => !review.isDone(line));
     this.banner.hidden = true;
     if (!turn) return this.finish(false);
     this.request = this.analysis.ask(this.data, { line: turn.line }, (message) => {
@@ -258,7 +259,7 @@ export class ReviewView extends HTMLElement {
       h("h1", {}, texts.reviewOf, ...(isGame ? names(players) : [texts.aPosition])),
       this.banner, this.said,
       h("div", { class: "reviewing" }, this.progress, this.stopping),
-      h("p", { class: "note" }, notice),
+      h("p", { class: "note" }, notice), ...noticesOf(review),
       h("div", { class: isGame ? "review" : "review single" },
         isGame && h("section", { class: "turns" },
           h("div", { class: "heading" }, h("h2", {}, texts.turnsHead), this.sorting),
@@ -291,10 +292,10 @@ export class ReviewView extends HTMLElement {
     const rows = SEATS.flatMap((seat) => {
       const name = review?.told.players[seat], total = review?.total(seat);
       return name !== undefined && total?.turns ? [{ cells: [
-        h("bdi", {}, name), percent(total.win), decimal(total.points), texts.bestOf(total.best, total.turns),
+        h("bdi", {}, name), withInterval(total.win, total.win_error, percent), withInterval(total.points, total.points_error, decimal), texts.bestOf(total.best, total.turns), texts.mistakesOf(total.mistakes),
       ] }] : [];
     });
-    const heads = [texts.player, texts.lostWin, texts.lostPoints, texts.bestPlayed];
+    const heads = [texts.player, texts.lostWin, texts.lostPoints, texts.bestPlayed, texts.mistakes];
     this.totals?.replaceChildren(...(rows.length ? [h("h2", {}, texts.onAverage), table(texts.onAverage, heads, rows, "totals")] : []));
   }
 
@@ -313,16 +314,18 @@ export class ReviewView extends HTMLElement {
 
   /** @param {Review} review @param {Turn} turn */
   row(review, turn) {
-    const { line, seat, played } = turn;
+    const { line, seat, played, score, computed } = turn;
     const found = review.found.get(line), loss = review.loss(line), verdict = found?.verdict;
     const isBest = verdict !== undefined && verdict.best === played;
-    const best = !verdict ? review.leftOut.has(line) ? texts.leftOut : "…" : isBest ? h("span", { role: "img", "aria-label": texts.wasBest }, "✓") : review.text(verdict.best, turn);
+    const racks = review.overRacks.get(line);
+    const best = racks ? texts.bestIn(racks.best_in, racks.racks.length) : !verdict ? review.leftOut.has(line) ? texts.leftOut : "…" : isBest ? h("span", { role: "img", "aria-label": texts.wasBest }, "✓") : review.text(verdict.best, turn);
     const was = played === null ? "" : `${review.text(played, turn)}${verdict?.phony ? "*" : ""}`;
+    const other = was && score !== null && score !== (computed ?? score) ? h("small", {}, texts.scored(score, computed ?? score)) : "";
     return {
       attributes: { "aria-current": line === this.line ? "true" : null, class: verdict?.reasons ? "blunder" : null },
       cells: [
         h("a", { href: reviewHash(this.id_, line), "aria-label": texts.turnNumber(line) }, line),
-        h("bdi", {}, review.told.players[seat]), was,
+        h("bdi", {}, review.told.players[seat]), other ? h("span", {}, was, " ", other) : was,
         isBest || !loss ? "" : withInterval(loss.win, loss.win_error, percent),
         isBest || !loss ? "" : `${decimal(loss.points)}${verdict?.proven === false ? "?" : ""}`,
         best,

@@ -4,9 +4,8 @@
 import { bare, capitalOf, pointsOf } from "./notation.js";
 import { texts } from "./texts.js";
 
-/** @typedef {import("./notation.js").Board} Board */
-/** @typedef {import("./game.js").Layout} Layout */
-/** @typedef {import("./game.js").TileKind} TileKind */
+/** @import { Layout, TileKind } from "./game.js" */
+/** @import { Board } from "./notation.js" */
 /** @typedef {{ layout: Layout, tiles: TileKind[], rackSize?: number, bingo?: number }} Equipment Board, tiles, and
  *   the points for laying `rackSize` tiles in one turn. */
 /** @typedef {{ word: string, tiles: string, score: number }} Formed A word for people, and as the server writes its tiles. */

@@ -123,7 +123,6 @@ export class Connection {
   }
 
   connect() {
-    clearTimeout(this.timer);
     this.drop();
     this.stopped = false;
     const socket = new WebSocket(socketUrl(), "tilewire.v1.json");
@@ -153,7 +152,6 @@ export class Connection {
   }
 
   again() {
-    clearTimeout(this.timer);
     this.drop();
     if (this.stopped) return;
     const seconds = WAITS_S[Math.min(this.tries, WAITS_S.length - 1)] ?? 1;
@@ -163,6 +161,7 @@ export class Connection {
   }
 
   drop() {
+    clearTimeout(this.timer);
     this.pulse.stop();
     if (!this.socket) return;
     this.socket.onclose = this.socket.onmessage = this.socket.onopen = null;
@@ -173,7 +172,6 @@ export class Connection {
   /** Say no more, until `connect`. */
   stop() {
     this.stopped = true;
-    clearTimeout(this.timer);
     this.drop();
   }
 }
@@ -183,7 +181,7 @@ export class Connection {
  * @typedef {{ message: (message: any, at: number) => void, lost: (seconds: number) => void, joined: () => void }} Follower
  */
 
-/** Follows a game until it is stopped. */
+/** Follows a game until its connection is stopped. */
 export class Following {
   /** @param {string} game @param {Follower} follower */
   constructor(game, follower) {
@@ -194,10 +192,6 @@ export class Following {
       message: (message, at) => this.hear(message, at),
       lost: follower.lost,
     });
-  }
-
-  connect() {
-    this.connection.connect();
   }
 
   /** @param {any} message @param {number} at */
@@ -213,9 +207,5 @@ export class Following {
   /** Ask for the game, all of it. */
   watch() {
     this.connection.say({ type: "watch", game: this.game });
-  }
-
-  stop() {
-    this.connection.stop();
   }
 }

@@ -4,7 +4,7 @@ import { h, keepingFocus, table } from "./dom.js";
 import { gameHash } from "./server.js";
 import { clock, duration, signed, texts } from "./texts.js";
 
-/** @typedef {import("./game.js").Game} Game */
+/** @import { Game } from "./game.js" */
 
 export class MoveSheet extends HTMLElement {
   /** @param {Game} game @param {string} id @param {number} shown the turn that is looked at */

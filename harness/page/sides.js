@@ -9,11 +9,8 @@ import { clock, texts } from "./texts.js";
 export const TICK_MS = 200, LOW_MS = 60000;
 
 export class GameSides extends HTMLElement {
-  constructor() {
-    super();
-    /** @type {{ card: HTMLElement, score: HTMLElement, clock: HTMLElement, rack: HTMLElement, mark: HTMLElement }[]} */
-    this.sides = [];
-  }
+  /** @type {{ card: HTMLElement, score: HTMLElement, clock: HTMLElement, rack: HTMLElement, mark: HTMLElement }[]} */
+  sides = [];
 
   /** @param {string[]} players */
   open(players) {

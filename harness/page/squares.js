@@ -4,20 +4,18 @@ import { TileBoard, square } from "./board.js";
 import { squareName } from "./scoring.js";
 import { texts } from "./texts.js";
 
-/** @typedef {import("./draft.js").Draft} Draft */
-/** @typedef {import("./notation.js").Board} Board */
-/** @typedef {import("./scoring.js").Equipment} Equipment */
+/** @import { Draft } from "./draft.js" */
+/** @import { Board } from "./notation.js" */
+/** @import { Equipment } from "./scoring.js" */
 
 export class Squares {
-  constructor() {
-    this.board = new TileBoard();
-    /** @type {HTMLElement[]} By square. */
-    this.cells = [];
-    /** @type {string[]} What the squares show, by square. */
-    this.states = [];
-    /** @type {Set<number>} */
-    this.fresh = new Set();
-  }
+  board = new TileBoard();
+  /** @type {HTMLElement[]} By square. */
+  cells = [];
+  /** @type {string[]} What the squares show, by square. */
+  states = [];
+  /** @type {Set<number>} */
+  fresh = new Set();
 
   /** @param {Equipment} equipment @param {{ board: Board, fresh?: Set<number>, turn?: number | null }} asked `fresh`: the last move */
   open(equipment, { board, fresh = new Set(), turn = null }) {

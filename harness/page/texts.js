@@ -48,6 +48,10 @@ export const day = (date) => new Date(`${date}T00:00Z`).toLocaleDateString("en-G
 /** @param {{ rating: number, error: number }} rated */
 export const rating = (rated) => `${Math.round(rated.rating)} ± ${Math.round(rated.error)}`;
 
+/**
+ * A parameter without a type is a text.
+ * @satisfies {Record<string, object | string | ((first: string, second: string, third: string) => string)>}
+ */
 export const texts = {
   title: "tilewire",
   games: "Games",
@@ -66,7 +70,12 @@ export const texts = {
   round: (round, rounds) => (rounds ? `Round ${round} of ${rounds}` : `Round ${round}`),
   paused: "paused",
   tournamentOver: "over",
-  roundGames: "Games of this round",
+  /** @param {number} round */
+  roundGames: (round) => `Games of round ${round}`,
+  rounds: "Rounds:",
+  bye: "a bye",
+  byes: "Byes",
+  halfBye: "half a point a game",
   entrant: "Entrant",
   points: "Points",
   spread: "Spread",
@@ -89,11 +98,12 @@ export const texts = {
   /** @type {Record<string, string>} */
   states: { plays: "plays", waits: "waits", away: "away" },
   nobodyRated: "Nobody has a rated game yet.",
-  /** @param {string} clock */
   each: (clock) => `${clock} each`,
   /** @param {number} games */
   ratedGames: (games) => `ratings from ${counted(games, "game")}`,
-  /** @param {string} when */
+  /** @param {number} met @param {string} share */
+  ratedFrom: (met, share) => `Rated from games with ${counted(met, "opponent")}, ${share} of them with the one it met most.`,
+  met: "Opponents (most met)",
   ratedAt: (when) => `computed ${when}`,
   /** @param {number} wins @param {number} losses @param {number} ties */
   record: (wins, losses, ties) => `${wins} won, ${losses} lost, ${ties} tied`,
@@ -105,7 +115,6 @@ export const texts = {
     challenge: "challenges", disconnect: "lost connections", unrevealed: "a share of the draws not revealed",
   },
   ratingOverTime: "Rating over time",
-  /** @param {string} name @param {string} rating @param {string} when */
   ratingIs: (name, rating, when) => `${name} has ${rating} on ${when}.`,
   opponents: "Opponents",
   opponent: "Opponent",
@@ -117,21 +126,18 @@ export const texts = {
   endings: {
     out: "a player went out", zeroes: "scoreless turns in a row", resign: "resigned", time: "lost on time",
     illegal: "lost by illegal moves", crash: "lost, the process died twice", stall: "lost, the process hung twice",
-    no_show: "no game", host_error: "void", challenge: "lost by a challenge",
+    no_show: "a player did not come", host_error: "void", challenge: "lost by a challenge",
   },
   ended: "Ended",
   toLadder: "To the ladder",
 
   // a game
-  /** @param {string} each @param {string} lexicon @param {string} rules */
   terms: (each, lexicon, rules) => `${each} each, words of ${lexicon}${rules === "english" ? "" : `, rules: ${rules}`}`,
   /** @param {string} initial @param {number} seconds */
   withIncrement: (initial, seconds) => `${initial} + ${seconds} s a move`,
-  /** @param {string} when */
   begun: (when) => `started ${when}`,
   notBegun: "The players are getting ready; no clock runs yet.",
   isOn: "The game is in progress.",
-  /** @param {string} name */
   wins: (name) => `${name} wins`,
   tie: "A tie",
   noResult: "No result",
@@ -195,7 +201,6 @@ export const texts = {
   spreadIs: (name, points, turn) => `${name} is ${counted(points, "point")} ahead after turn ${turn}.`,
   /** @param {number} turn */
   level: (turn) => `Level after turn ${turn}.`,
-  /** @param {string} name */
   ahead: (name) => `${name} ahead`,
   winGraph: "Chance that the first player wins, as each player saw it",
   /** @param {string} name @param {string} chance @param {number} turn */
@@ -208,7 +213,6 @@ export const texts = {
   thoughtsLater: "Racks, and what the players thought, are shown when the game is over.",
   thoughtsClosed: "Racks and thoughts of this game stay hidden: it is void, or another game has the same draws.",
   thoughtsChoose: "Go to a turn to see what its player thought.",
-  /** @param {string} name */
   thoughtNothing: (name) => `${name} said nothing about this turn.`,
   candidates: "Moves considered",
   equity: "Worth, points",
@@ -224,11 +228,8 @@ export const texts = {
   /** @param {number} nodes */
   nodes: (nodes) => counted(nodes, "position"),
   proven: "proven",
-  /** @param {string} name */
   belief: (name) => `What it believed ${name} held`,
-  /** @param {string} rack */
   truth: (rack) => `It really held ${rack}.`,
-  /** @param {string} rack @param {string} leave */
   truthKept: (rack, leave) => `It really held ${rack}, and had kept ${leave}.`,
   nothing: "nothing",
   tile: "Tile",
@@ -237,7 +238,6 @@ export const texts = {
   leave: "Kept",
   before: "Before its play",
   after: "After",
-  /** @param {string} chance */
   bingo: (chance) => `A bingo next turn: ${chance}.`,
   notes: "What it said",
 
@@ -251,13 +251,10 @@ export const texts = {
   loadAnew: "Reload the page",
   back_on: "Connected again.",
   unreachable: "The server does not answer.",
-  /** @param {string} sentence */
   triesAgain: (sentence) => `${sentence} This page tries again by itself.`,
   unknownGame: "This game can't be shown.",
   unknownReview: "This game can't be reviewed.",
-  /** @param {string} address */
   unknownPage: (address) => `There is nothing at ${address}.`,
-  /** @param {string} why */
   refused: (why) => `The server says: ${why}.`,
   cantShow: "This game can't be shown: a move does not fit the board.",
 
@@ -286,20 +283,15 @@ export const texts = {
   blankIs: "Which letter is the blank?",
   /** @param {string} tile of several characters */
   longTiles: (tile) => `Type ${tile} for that tile; click letters to lay them singly.`,
-  /** @param {string} tile */
   asOneTile: (tile) => `${tile} as one tile.`,
   lineIsFull: "No square is free from here to the edge.",
   noBlank: "There is no blank left on your rack.",
-  /** @param {string} letter */
   notOnRack: (letter) => `There is no ${letter} left on your rack.`,
-  /** @param {string} tile */
   takenBack: (tile) => `${tile} is back on the rack.`,
   recalled: "All tiles are back on the rack.",
-  /** @param {string} tiles */
   rackIs: (tiles) => `Your rack: ${tiles}.`,
   /** @param {string} tile @param {number} points */
   tileWorth: (tile, points) => `${tile}, ${counted(points, "point")}`,
-  /** @param {string} tile @param {string} at */
   isLaid: (tile, at) => `${tile}, laid at ${at}`,
   chooseTiles: "Choose the tiles to exchange.",
   /** @param {number} count */
@@ -321,7 +313,6 @@ export const texts = {
   // one's own screen
   now: "Now",
   ownLive: "Your own screen, with racks and thoughts",
-  /** @param {string} why */
   ownLater: (why) => `Racks and thoughts show after each game: ${why}.`,
   codeTitle: "This page is yours alone",
   codeWhy: "Type the code that the terminal shows. It works once; this browser then has access until the match ends.",
@@ -329,14 +320,10 @@ export const texts = {
   enter: "Enter",
   /** @param {string} name @param {number} turn */
   thinks: (name, turn) => `What ${name} thinks in turn ${turn}`,
-  /** @param {string} name */
   believes: (name) => `What it believes ${name} holds`,
-  /** @param {string} rack */
   holds: (rack) => `It really holds ${rack}.`,
-  /** @param {string} rack @param {string} leave */
   holdsAndKept: (rack, leave) => `It really holds ${rack}, and has kept ${leave}.`,
   thoughtsSoon: "What the players think appears here as they say it.",
-  /** @param {string} time */
   took: (time) => `${time} used`,
   noneNow: "No game is in progress. The next one appears here by itself.",
 
@@ -355,7 +342,6 @@ export const texts = {
   dropAgain: "The game that you dropped here was lost with its window. Drop it again.",
   unreadable: "This can't be read: it is a folder, or your browser may not read it.",
   tooLarge: "That is too large to be a game or a position.",
-  /** @param {string} why */
   cantReview: (why) => `This can't be reviewed: ${why}. Fix it, and try again.`,
   analysisLost: "The connection to the server is lost.",
   tryAgain: "Try again",
@@ -378,14 +364,29 @@ export const texts = {
   lostWin: "Chance lost",
   lostPoints: "Points lost",
   bestPlayed: "Best move played",
+  mistakes: "Mistakes",
+  graded: { good: "A good move", small: "A small mistake", medium: "A medium mistake", large: "A large mistake" },
+  /** @param {string[]} sizes */
+  mistakesOf: (sizes) => ["small", "medium", "large"].flatMap((size) => {
+    const count = sizes.filter((each) => each === size).length;
+    return count ? [`${count} ${size}`] : [];
+  }).join(", ") || "–",
   /** @param {number} best @param {number} of */
   bestOf: (best, of) => `${best} of ${of}`,
   turnsHead: "Turns",
+  /** @param {number} n */
+  notAsWritten: (n) => `${n === 1 ? "One thing is" : `${n} things are`} not taken as written`,
+  /** @param {import("./review.js").Notice} notice */
+  noticed: ({ line, reason, taken }) => `${line ? `Line ${line}: ` : ""}${reason}; ${taken}.`,
+  /** @param {number} score @param {number} computed */
+  scored: (score, computed) => `(${signed(score)}; by the rules ${signed(computed)})`,
   byCost: "Costliest first",
-  costAbout: "Chance lost: chance of winning, compared with the best move. ± is a 95 % interval. ✓: the best was played; *: a phony; ?: not proven.",
+  costAbout: "Chance lost: chance of winning, compared with the best move. ± is a 95 % interval. ✓: the best was played; *: a phony; ?: not proven; ✓ 3/12: the rack is not recorded, the loss is over 12 racks that it may have been, and the best was played in 3.",
   playedHead: "Played",
   bestHead: "Best",
   leftOut: "–",
+  /** @param {number} best @param {number} racks */
+  bestIn: (best, racks) => `✓ ${best}/${racks}`,
   wasBest: "the best",
   winReview: "Chance that the first player wins",
   /** @param {string} name @param {string} chance @param {number} line */
@@ -400,18 +401,14 @@ export const texts = {
   /** @param {number} line */
   noSuchTurn: (line) => `There is no turn ${line} in this game. Choose another.`,
   notYet: "This turn is not analysed yet.",
-  /** @param {string} why */
   leftOutSince: (why) => `This turn is not analysed: ${why}.`,
   aPass: "a pass",
-  /** @param {string} tiles */
   anExchange: (tiles) => `an exchange of ${tiles}`,
   isForced: "A pass: nothing else is legal.",
   /** @param {number} rollouts @param {string} best */
   unknownYet: (rollouts, best) =>
     `Nothing ${rollouts ? `can be told from ${counted(rollouts, "rollout")}` : "is known yet"}; by static equity the best is ${best}.`,
-  /** @param {string} best @param {string} worth */
   onlyCandidate: (best, worth) => `The only candidate is ${best}: ${worth}.`,
-  /** @param {string} best @param {string} worth @param {string} more */
   bestMove: (best, worth, more) => `The best is ${best}: ${worth}, ${more}.`,
   /** @param {number} count */
   oneOfOthers: (count) => `one of ${count} others`,
@@ -421,23 +418,17 @@ export const texts = {
   eitherSame: (names) => `The best is ${texts.or(names)}; they come to the same thing.`,
   /** @param {string[]} names @param {string} apart @param {boolean} isMany @returns {string} */
   either: (names, apart, isMany) => `The best is ${texts.or(names)}; ${isMany ? "the first two are " : ""}${apart} apart.`,
-  /** @param {string} share */
   winsShare: (share) => `it wins ${share}`,
-  /** @param {string} points */
   gains: (points) => `it gains ${points} points`,
   /** @param {number} spread */
   gameEnds: (spread) => `played on, the game ends ${end(spread)}`,
   /** @param {number} spread @param {boolean} isProven */
   bestPlayEnds: (spread, isProven) => `with the best play by both, the game ends ${end(spread)}${isProven ? "" : " (not proven)"}`,
-  /** @param {string} best @param {string} worth */
   bestAlone: (best, worth) => `The best is ${best}: ${worth}.`,
-  /** @param {string} cost */
   notProven: (cost) => `${cost} (not proven)`,
-  /** @param {string} move @param {string} cost */
   nothingProves: (move, cost) => `${move} was played, and nothing proves it worse: it cost ${cost}.`,
   /** @param {string} value @param {string} other @param {[string, string] | null} interval */
   moreThan: (value, other, interval) => `${value} more than ${other}${interval ? ` (95 %: ${interval[0]} to ${interval[1]})` : ""}`,
-  /** @param {string} why */
   notCompared: (why) => `What was played can't be compared: ${why}.`,
   bestWasPlayed: "It was played.",
   takenBackInGame: "it was taken back",
@@ -445,13 +436,9 @@ export const texts = {
   notWordsOf: (words, lexicon) => `${words.join(" and ")} ${words.length === 1 ? "is not a word" : "are not words"} of ${lexicon}`,
   /** @param {string} move @param {string} why @param {string} worth @param {boolean} isLess */
   phonyPlayed: (move, why, worth, isLess) => `${move} was played: ${why}; had it stood, it would be worth ${worth} ${isLess ? "less" : "more"}.`,
-  /** @param {string} move @param {string} cost */
   itCost: (move, cost) => `${move} was played: it cost ${cost}.`,
-  /** @param {string} move */
   comesToSame: (move) => `${move} was played, which comes to the same thing.`,
-  /** @param {string} move @param {string} cost */
   nothingShows: (move, cost) => `${move} was played, and nothing shows it to win less: it cost ${cost}.`,
-  /** @param {string} win @param {string} points */
   both: (win, points) => `${win} and ${points}`,
   whyBest: "Why the best is better:",
   /** @param {string[]} more @param {string[]} less */
@@ -462,16 +449,12 @@ export const texts = {
   reasonScore: (points, isMore) => `${counted(points, "point")} ${isMore ? "more" : "less"} now`,
   /** @param {string} points @param {boolean} isLess */
   reasonReply: (points, isLess) => `the opponent's next turn scores ${points} points ${isLess ? "less" : "more"}`,
-  /** @param {string} kept @param {string} instead */
   reasonLeave: (kept, instead) => `it keeps ${kept}, not ${instead}`,
-  /** @param {string} leave @param {string} worth */
   keptWorth: (leave, worth) => `${leave} (worth ${worth})`,
   comparison: "Best and played",
   /** @param {number} rollouts */
   comparedAlone: (rollouts) => `Best and played, by ${counted(rollouts, "rollout")} of these two alone`,
-  /** @param {string} move */
   bestIs: (move) => `Best: ${move}`,
-  /** @param {string} move */
   playedIs: (move) => `Played: ${move}`,
   scoreNow: "Score now",
   keeps: "Keeps",
@@ -480,7 +463,7 @@ export const texts = {
   bestMark: "best",
   /** @param {number} seconds */
   inSeconds: (seconds) => `${seconds.toFixed(1)} s`,
-  interval: "± is a 95 % interval",
+  interval: "± is a 95 % interval; worth: points gained on the opponent in the rollouts, the last leaves included",
   exactNote: "the bag is empty: played on once, without looking ahead",
   solvedNote: "the bag is empty: points are those of the best play by both",
   lookLonger: "Look longer",
@@ -496,7 +479,6 @@ export const texts = {
   /** @param {number} count */
   analyseExchange: (count) => (count ? `Analyse, exchange ${count}` : "Choose tiles to exchange"),
   tryKeys: "Click a square and type. Arrow keys turn and move, Shift with a letter lays a blank, Backspace takes a tile back, Enter analyses.",
-  /** @param {string} rack */
   rackHeld: (rack) => `Rack: ${rack}`,
   triedMoves: "Your moves",
   nobody: "nobody",
@@ -527,7 +509,6 @@ export const texts = {
   nameOfOther: "Name of your opponent",
   startGame: "Start",
   waits: "Waiting for the opponent …",
-  /** @param {string} sentence */
   waitsFor: (sentence) => `Waiting: ${sentence}.`,
   yourTurn: "Your turn.",
   theirTurn: "The opponent is thinking.",
@@ -550,7 +531,6 @@ export const texts = {
   yoursCameOff: "Your play was challenged off.",
   theirsCameOff: "The play comes off.",
   youLoseTurn: "The play stands, and you lose your turn.",
-  /** @param {string} name */
   theyLoseTurn: (name) => `${name} challenged in vain and loses the turn.`,
   /** @param {string} name @param {number} points */
   yoursStands: (name, points) => `${name} challenged in vain${points ? `: ${counted(points, "point")} for you` : ""}.`,
@@ -584,7 +564,6 @@ export const texts = {
   // puzzles
   puzzles: "Puzzles",
   toPuzzles: "To the puzzles",
-  /** @param {string} lexicon */
   puzzlesAre: (lexicon) =>
     `Positions from games of our own bots; what each move loses is proven. The words are those of ${lexicon}. The first of each kind are the easiest. What you have solved is kept in this browser only.`,
   kinds: { endgame: "Endgames", preendgame: "Pre-endgames" },
@@ -613,7 +592,6 @@ export const texts = {
   giveUp: "Show the solution",
   /** @param {number} tiles */
   hintTiles: (tiles) => `The best move lays ${counted(tiles, "tile")}.`,
-  /** @param {string} square */
   hintSquare: (square) => `Its word begins at ${square}.`,
   hintPass: "The best move lays no tile.",
   isRight: "Right.",
@@ -622,22 +600,17 @@ export const texts = {
   resultIs: (spread) => (spread > 0 ? `wins by ${spread}` : spread < 0 ? `loses by ${-spread}` : "ties"),
   /** @param {string} move @param {number} spread @returns {string} */
   endsAt: (move, spread) => `${move} ${texts.resultIs(spread)}`,
-  /** @param {string} best */
   right: (best) => capital(`${best}, and no move does better.`),
-  /** @param {string} best */
   solutionIs: (best) => `The solution: ${best}.`,
   /** @param {string} move @param {number} points @param {string} best @param {number} spread @returns {string} */
   loses: (move, points, best, spread) => capital(`${move} loses ${counted(points, "point")}: ${best}, this ${texts.resultIs(spread)}.`),
-  /** @param {string} reply */
   replyIs: (reply) => `The opponent's best answer to it: ${reply}.`,
   /** @param {string} move @param {number} wins @param {number} of */
   winsWith: (move, wins, of) => `${move} wins with ${wins} of ${of} tiles`,
   /** @param {string} move @param {string} share @param {string} best @param {number} wins @param {boolean} atMost */
   losesWins: (move, share, best, wins, atMost) =>
     capital(`${move} loses ${atMost ? "at least " : ""}${share} of the games: ${best}, this with ${atMost ? "at most " : ""}${wins}.`),
-  /** @param {string} loss @param {string} best @param {string} share */
   passLoses: (loss, best, share) => `A pass loses about ${loss} of the games: ${best}, the pass wins about ${share} (an estimate, since the tile stays in the bag).`,
-  /** @param {string} move @param {string} lexicon */
   notLegal: (move, lexicon) => `${move} is not valid: a word that it makes is not in ${lexicon}. This does not count; try another move.`,
   inBag: "In the bag",
   ifInBag: "If the bag holds",
@@ -662,24 +635,16 @@ export const texts = {
   /** @param {number} due */
   toDrill: (due) => (due ? `Go through your ${counted(due, "mistake")}` : "Nothing to go through now"),
   noMistakes: "No mistake is kept in this browser. Review a game of yours and keep its mistakes; they come up here.",
-  /** @param {string} when */
   drillDone: (when) => `Nothing is due. The next mistake comes up on ${when}.`,
   /** @param {number} due */
   drillAsks: (due) => `You made a mistake here in a game. Which move is best? ${due === 1 ? "This is the last one due." : `${due} are due.`}`,
-  /** @param {string} best */
   drillRight: (best) => capital(`${best} is the best move.`),
-  /** @param {string} move @param {string} best */
   drillAsGood: (move, best) => `The review could not tell ${move} from ${best}.`,
-  /** @param {string} best */
   drillWrong: (best) => `The best move is ${best}.`,
-  /** @param {string} lost */
   sameAgain: (lost) => `You played this in the game, too; it loses ${lost}.`,
-  /** @param {string} move @param {string} lost */
   youPlayed: (move, lost) => `In the game you played ${move}, which lost ${lost}.`,
   unknownLoss: "What this move loses was not analysed; try it in the review of the game.",
-  /** @param {string} points */
   points_: (points) => `${points} points`,
-  /** @param {string} win @param {string} points */
   chance: (win, points) => `${win} of the chance to win, ${points} points`,
   nextMistake: "Next",
   forget: "Do not ask again",

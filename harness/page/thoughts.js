@@ -5,8 +5,7 @@ import { bare, leaveOf, readMove, tilesOf, usedBy } from "./notation.js";
 import { isRuling, moveText } from "./game.js";
 import { decimal, duration, percent, signed, texts, grouped } from "./texts.js";
 
-/** @typedef {import("./game.js").Game} Game */
-/** @typedef {import("./game.js").Reviewed} Reviewed */
+/** @import { Game, Reviewed } from "./game.js" */
 
 const MOST_CANDIDATES = 15, MOST_TILES = 14;
 

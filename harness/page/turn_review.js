@@ -7,12 +7,8 @@ import { boardWith, figuresOf, verdictOf, withInterval } from "./findings.js";
 import { decimal, grouped, percent, texts } from "./texts.js";
 import { phonyText } from "./verdict.js";
 
-/** @typedef {import("./analysis.js").Analysis} Analysis */
-/** @typedef {import("./review.js").Candidate} Candidate */
-/** @typedef {import("./review.js").Findings} Findings */
-/** @typedef {import("./review.js").Lead} Lead */
-/** @typedef {import("./review.js").Review} Review */
-/** @typedef {import("./review.js").Turn} Turn */
+/** @import { Analysis } from "./analysis.js" */
+/** @import { Candidate, Findings, Lead, Review, Turn } from "./review.js" */
 /** @typedef {{ move: string, request: number, lead: Lead | null, best: string, rollouts: number, note: string }} Tried */
 
 const LONGER_S = 10, TRY_S = 4;
@@ -75,11 +71,12 @@ export class TurnReview extends HTMLElement {
   refresh() {
     const { turn, review } = this;
     if (!turn) return;
-    const found = review.found.get(turn.line), why = review.leftOut.get(turn.line);
+    const found = review.found.get(turn.line);
     if (this.shown !== "try" && this.shown !== turn.played && this.shown !== found?.verdict.best) this.put("try"); // another is the best now
+    if (this.shown === "try" && review.overRacks.has(turn.line)) this.put(turn.played ?? "-"); // of no rack another move can be tried
     this.showChoices(found);
     this.showTries();
-    const nothing = h("p", { class: "note" }, why ? texts.leftOutSince(why) : texts.notYet);
+    const nothing = h("p", { class: "note" }, review.instead(turn.line));
     this.verdict?.replaceChildren(...(found ? verdictOf(review, turn, found) : [nothing]));
     const { figures, longerButton } = this, isLonger = this.longer.has(turn.line);
     if (!figures || !longerButton) return;
@@ -121,7 +118,8 @@ export class TurnReview extends HTMLElement {
     const choice = (/** @type {string} */ shown, /** @type {string} */ text) =>
       h("button", { type: "button", "aria-pressed": String(this.shown === shown), click: () => this.put(shown) }, text);
     const at = this.choices?.contains(document.activeElement) ? [...this.choices.children].indexOf(/** @type {Element} */ (document.activeElement)) : -1;
-    this.choices?.replaceChildren(choice("try", texts.tryMove), ...moves.map((move) =>
+    const tries = this.review.overRacks.has(turn.line) ? [] : [choice("try", texts.tryMove)];
+    this.choices?.replaceChildren(...tries, ...moves.map((move) =>
       choice(move ?? "", move === best ? move === turn.played ? texts.showBoth : texts.showBest : texts.showPlayed)));
     const again = this.choices?.children[at];
     if (again instanceof HTMLElement) again.focus();

@@ -3,11 +3,7 @@
 import { decimal, percent, signed, texts } from "./texts.js";
 import { readOpening } from "./notation.js";
 
-/** @typedef {import("./review.js").Candidate} Candidate */
-/** @typedef {import("./review.js").Findings} Findings */
-/** @typedef {import("./review.js").Lead} Lead */
-/** @typedef {import("./review.js").Phony} Phony */
-/** @typedef {import("./review.js").Reason} Reason */
+/** @import { Candidate, Findings, Lead, Phony, Reason } from "./review.js" */
 /** @typedef {(move: string) => string} Name Names a move in a sentence. */
 
 export const INTERVAL = 1.96; // standard errors, as `tilewire analyze` has them

@@ -22,13 +22,16 @@ import structlog
 from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
-from bot.equipment import Equipment
+from bot.equipment import Equipment, Resources
+from bot.player import View
 from bot.registry import SeatError, SeatSpec
 from bot.seat import containment
 from bot.seat.compilation import EVERY_SEAT
+from bot.seat.offers import Declined
 from bot.seat.runtime import software
-from bot.seat.worker_handle import ForkServer, SeatProcess, try_out
+from bot.seat.worker_handle import START_S, ForkServer, SeatProcess, try_out
 from bot.seat_text import parse_seat
+from engine.rules.position import Position
 from engine.rules.rule_sets import load_rules
 from harness.arbiter.seat import Seat
 from lexicons.store import Lexicon
@@ -39,12 +42,10 @@ from protocol.websocket import WebSocketChannel, dial, listen
 
 from .engines import Context, engine_for
 from .engines.engine_seat import EngineSeat
+from .engines.process import EngineFailed
 from .seats import ProcessSeat, RemoteSeat, Worker, WorkerFailed, greeted
 
 log = structlog.get_logger(__name__)
-
-START_S = 60.0
-"""How long a process may take to say hello, before compiling."""
 
 MOST_KEPT = 1_000_000
 """Characters of a player's output that are kept per game."""
@@ -106,7 +107,7 @@ class SeatMaker:
     """Where its processes report by WebSocket if they can; None: talk over a pipe."""
     notice: Callable[[str], None] | None = None
     kept: Path | None = None
-    """The file in which what its player prints is kept; None: nowhere."""
+    """Where what its player prints is kept, a file a game, with its number; None: nowhere."""
     printed: Callable[[str], None] | None = None
     """Takes what its player prints, instead of the file."""
     hidden: tuple[Path, ...] = ()
@@ -132,7 +133,7 @@ class SeatMaker:
         if self.spec.built_in:
             modules.add(self.spec.module)
         if self.spec.options or not self.spec.built_in:
-            wrong, imported = await try_out(self.spec, self.equipment, self.hidden)
+            wrong, imported = await try_out(self.spec, self.equipment, self.hidden, self.notice)
             if wrong:
                 raise SeatError(wrong)
             modules.update(imported)
@@ -143,6 +144,19 @@ class SeatMaker:
         if self.spec.kind == "engine":
             engine_for(self.spec, self._context(lexicon))
 
+    async def start_once(self, lexicon: Lexicon) -> None:
+        """Start an engine, and end it; raise SeatError, with its last words, if it can't play."""
+        if self.spec.kind != "engine" or self.spec.dialect == "files":
+            return
+        context = self._context(lexicon)
+        engine, empty = engine_for(self.spec, context), Position.empty(context.rules.layout)
+        try:
+            await engine.start(View.of(empty, context.rules, Resources(lexicon)))
+        except (Declined, EngineFailed, OSError) as error:
+            raise SeatError(f"{self.name} did not start: {error}\n{engine.evidence()}") from None
+        finally:
+            await engine.close()
+
     def open(self, lexicon: Lexicon, number: int = 0) -> Seat:
         """Make the seat for a game.
 
@@ -151,7 +165,7 @@ class SeatMaker:
         match self.spec.kind:
             case "engine":
                 self._say_what_is_contained()
-                make = partial(engine_for, self.spec, self._context(lexicon))
+                make = partial(engine_for, self.spec, self._context(lexicon, number))
                 return EngineSeat(self.name, make, lexicon)
             case "remote":
                 return RemoteSeat(self.name, partial(open_remote, self.spec), self.notice)
@@ -160,10 +174,11 @@ class SeatMaker:
             case "local":
                 return ProcessSeat(self.name, partial(self.worker, number))
 
-    def _context(self, lexicon: Lexicon) -> Context:
+    def _context(self, lexicon: Lexicon, number: int = 0) -> Context:
         given = self.equipment
         rules = load_rules(given.rules)
-        return Context(self.name, given.lexicon, lexicon, given.threads, rules, self.hidden)
+        kept = _keeping(self.kept, number)
+        return Context(self.name, given.lexicon, lexicon, given.threads, rules, self.hidden, kept)
 
     async def worker(self, number: int = 0) -> Worker:
         """Return a new or waiting process, or a remote bot, that has been welcomed.
@@ -197,7 +212,7 @@ class SeatMaker:
                 connect=None if reception is None else reception.url,
                 token=token,
                 notice=self.notice,
-                printed=self.printed or (_Kept(self.kept, number).add if self.kept else None),
+                printed=self.printed or _keeping(self.kept, number),
                 parent=parent,
                 hidden=self.hidden,
             )
@@ -211,7 +226,7 @@ class SeatMaker:
 
     def _say_what_is_contained(self) -> None:
         here = containment.containment()
-        if self.notice is not None and not here.apart:
+        if self.notice is not None and not here.is_whole:
             self.notice(str(here))
 
     async def _warm_parent(self) -> ForkServer | None:
@@ -267,26 +282,33 @@ class SeatMaker:
             await self._parent.kill()
 
 
-class _Kept:
-    """What a player prints in one game, kept in a file."""
+def _keeping(path: Path | None, number: int) -> Callable[[str], None] | None:
+    """Return what keeps what a player prints in a game in a file of that game, if there is any."""
+    if path is None:
+        return None
+    file, left = path.with_suffix(f".{number:05d}.log"), MOST_KEPT
 
-    def __init__(self, path: Path, number: int) -> None:
-        self._path = path
-        self._heading = f"--- game {number} ---\n"
-        self._left = MOST_KEPT
-
-    def add(self, text: str) -> None:
+    def add(text: str) -> None:
         """Append a text, if the disk takes it."""
-        if self._left <= 0:
+        nonlocal left
+        if left <= 0:
             return
-        self._left -= len(text)
-        if self._left <= 0:
+        left -= len(text)
+        if left <= 0:
             text += "\n... (the rest of what it printed in this game is not kept)\n"
         with suppress(OSError):
-            self._path.parent.mkdir(exist_ok=True)
-            with self._path.open("a", encoding="utf-8") as file:
-                file.write(self._heading + text)
-        self._heading = ""
+            file.parent.mkdir(exist_ok=True)
+            with file.open("a", encoding="utf-8") as opened:
+                opened.write(text)
+
+    return add
+
+
+def log_file(name: str) -> str:
+    """Return the name of a player's files for what it prints, without the game's number."""
+    safe = re.sub(_NOT_IN_FILES, "_", name)[:48]  # of four bytes, in a name of 255
+    code = "" if safe == name else f"-{hashlib.sha256(name.encode()).hexdigest()[:8]}"
+    return f"{safe}{code}.log"
 
 
 def player_seed(seed: int, name: str) -> int:
@@ -324,7 +346,7 @@ async def seating(
                 seed,
                 reception,
                 notice,
-                folder and folder / f"{re.sub(_NOT_IN_FILES, '_', name)}.log",
+                folder and folder / log_file(name),
                 hidden=hidden,
             )
             for text, name in zip(seats, names, strict=True)

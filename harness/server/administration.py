@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import KW_ONLY, dataclass
+from itertools import chain, islice
 
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
@@ -11,15 +15,18 @@ from protocol.codec import of_a_frame
 from protocol.errors import PeerError, wrong_role
 from protocol.link import Link
 from protocol.messages import Administer, Error, Goodbye, Message, ServerState
-from protocol.parts import MAX_SENTENCE
+from protocol.parts import MAX_SENTENCE, Connected
 
-from .bans import Bans, check_whom
+from .admission import Caller
+from .bans import Bans, check_whom, matcher
 from .hello import welcome
 from .lobby import Lobby
-from .tokens import Invitations, host_of
+from .tokens import Invitations
 
 MOST_LISTED = 1_000
-"""Players, games and bans in a ``server_state``."""
+"""Players, games, bans and connections in a ``server_state``."""
+HOLDS_S = 3.0
+"""How long an answer waits for its act to take hold; a peer that doesn't read is closed later."""
 
 _PAUSE = (
     "INSERT INTO state VALUES ('paused', ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
@@ -27,27 +34,33 @@ _PAUSE = (
 _RESUME = "DELETE FROM state WHERE key = 'paused'"
 
 
+@dataclass(eq=False)
 class Administration:
     """The acts of a server's admins; bans, invitations and a pause outlive the server."""
 
-    def __init__(
-        self,
-        lobby: Lobby,
-        bans: Bans,
-        invitations: Invitations,
-        *,
-        is_directed: bool,
-    ) -> None:
-        self._is_directed = is_directed
-        self._lobby = lobby
-        self._journal = lobby.journal
-        self._bans = bans
-        self._invitations = invitations
-        for (why,) in lobby.journal.rows("SELECT value FROM state WHERE key = 'paused'"):
-            lobby.pause(why)
+    lobby: Lobby
+    bans: Bans
+    invitations: Invitations
+    _: KW_ONLY
+    is_directed: bool
+    """Whether a tournament is played, whose directors pause it."""
 
-    async def serve(self, channel: Channel, name: str) -> None:
-        """Carry out an admin's acts, one after another, until it leaves."""
+    def __post_init__(self) -> None:
+        for (why,) in self.lobby.journal.rows("SELECT value FROM state WHERE key = 'paused'"):
+            self.lobby.pause(why)
+
+    async def serve(
+        self,
+        channel: Channel,
+        name: str,
+        attach: Callable[[Link], None],
+        check: Callable[[], object],
+    ) -> None:
+        """Carry out an admin's acts, one after another, until it leaves.
+
+        ``attach`` takes the link, which may be dismissed. ``check`` is called before each act, and
+        raises PeerError if the admin is none any more.
+        """
         wishes: asyncio.Queue[Administer] = asyncio.Queue()
 
         def hear(message: Message, _at_ms: int) -> None:
@@ -62,15 +75,17 @@ class Administration:
         async def obey() -> None:
             while True:
                 act = await wishes.get()
-                doing = asyncio.create_task(self.do(act, name))
                 try:
+                    check()
+                    doing = asyncio.create_task(self.do(act, name))
                     link.send(await asyncio.shield(doing))  # finished even if the admin leaves
                 except PeerError as error:
-                    link.send(error.reply)
+                    link.refuse(error)
 
         link = Link(channel, hear)
+        attach(link)
         link.send(welcome())
-        self._lobby.hosting.tell(f"{name}, an admin, is here, from {channel.peer}")
+        self.lobby.hosting.tell(f"{name}, an admin, is here, from {channel.peer}")
         obeying = asyncio.create_task(obey())
         try:
             await link.run()
@@ -84,73 +99,104 @@ class Administration:
             PeerError: it can't be done; nothing has changed.
         """
         why = (f"{by}: {act.why}" if act.why else by)[:MAX_SENTENCE]
-        token = None
+        token, ending = None, set[Caller | str]()
         try:
             match act.action:
                 case "list":
                     return self.state()
                 case "kick":
-                    if not self._lobby.players.kick(_whom(act), f"kicked by {why}"):
+                    ending.update(
+                        self._end(_whom(act), f"your clocks run on: log in again; kicked by {why}")
+                    )
+                    if not ending:
                         raise PeerError("bad_act", f"{act.whom} is not here", retry="no")
                 case "ban":
-                    await self._ban(_whom(act), act.minutes, why)
+                    check_whom(whom := _whom(act))
+                    await self.bans.add(whom, act.minutes, why)
+                    ending.update(self._end(whom, f"{whom} is banned by {why}"))
                 case "unban":
-                    if not await self._bans.remove(_whom(act)):
+                    if not await self.bans.remove(_whom(act)):
                         raise PeerError("bad_act", f"{act.whom} is not banned", retry="no")
-                case "pause" | "resume" if self._is_directed:
+                case "release":
+                    ending.update(
+                        caller
+                        for caller in self.lobby.admissions.present
+                        if (caller.role, caller.name) == ("player", act.whom)
+                    )
+                    self.lobby.release(_whom(act), why)
+                case "pause" | "resume" if self.is_directed:
                     raise PeerError(
                         "bad_act",
                         f"a tournament's directors {act.action} it: tilewire direct",
                         retry="no",
                     )
                 case "pause":
-                    if (paused := self._lobby.paused) is not None:
-                        raise PeerError("bad_act", f"games are paused already: {paused}")
-                    await self._journal.change((_PAUSE, (why,)))
-                    self._lobby.pause(why)
+                    if (paused := self.lobby.paused) is not None:
+                        raise PeerError("bad_act", f"games are {paused} already")
+                    await self.lobby.journal.change((_PAUSE, (why,)))
+                    self.lobby.pause(why)
                 case "resume":
-                    if self._lobby.paused is None:
+                    if self.lobby.paused is None:
                         raise PeerError("bad_act", "games are not paused", retry="no")
-                    await self._journal.change((_RESUME, ()))
-                    self._lobby.pause(None)
+                    await self.lobby.journal.change((_RESUME, ()))
+                    self.lobby.pause(None)
                 case "void":
-                    self._game(act).void(f"ended by {why}")
+                    self._game(act).end("host_error", f"ended by {why}")
+                    ending.add(self._game(act).game)
                 case "adjust":
                     self._give(act, why)
                 case "invite":
-                    token = await self._invitations.make()
+                    token = await self.invitations.make()
         except JournalError as error:
             raise PeerError("host_error", str(error), retry="later") from None
-        self._lobby.hosting.tell(f"admin {by}: {_in_words(act)}")
+        except ValueError as error:
+            raise PeerError("bad_act", str(error), retry="no") from None
+        self.lobby.hosting.tell(f"admin {by}: {_in_words(act)}")
+        on = self.lobby.admissions.present, self.lobby.hosting.games
+        with suppress(TimeoutError):
+            async with asyncio.timeout(HOLDS_S):
+                while not ending.isdisjoint(chain(*on)):  # noqa: ASYNC110 (no event tells it)
+                    await asyncio.sleep(0.01)
         return self.state(token)
 
     def state(self, token: str | None = None) -> ServerState:
         """Return the state of the server, as much of it as a message can hold."""
-        lobby = self._lobby
+        lobby = self.lobby
         return of_a_frame(
             lambda most: ServerState(
                 players=tuple(lobby.present())[:most],
                 games=lobby.hosting.listed().games[:most],
-                bans=self._bans.listed()[:most],
-                paused=lobby.paused,
-                trouble=self._journal.trouble(),
-                invitations=self._invitations.unused,
+                bans=self.bans.listed()[:most],
+                paused=lobby.paused and lobby.paused[:MAX_SENTENCE],
+                trouble=self.lobby.journal.trouble(),
+                invitations=self.invitations.unused,
                 token=token,
+                connections=tuple(
+                    Connected(role=each.role, name=each.name, address=each.peer)
+                    for each in islice(lobby.admissions.present, most)
+                ),
             ),
             MOST_LISTED,
         )
 
-    async def _ban(self, whom: str, minutes: int | None, why: str) -> None:
+    def _end(self, whom: str, message: str) -> list[Caller]:
+        """End all connections of a name, an address or a network, and return them.
+
+        Admins stay: they could not lift what hits themselves.
+        """
         check_whom(whom)
-        await self._bans.add(whom, minutes, why)
-        for player in list(self._lobby.present()):
-            try:
-                self._bans.check(player.name, host_of(player.address))
-            except PeerError as banned:
-                self._lobby.players.kick(player.name, banned.reply.message)
+        matches = matcher(whom)
+        met = [
+            caller
+            for caller in self.lobby.admissions.present
+            if caller.role != "admin" and matches(caller.name, caller.address)
+        ]
+        for caller in met:
+            caller.end("kicked", message)
+        return met
 
     def _game(self, act: Administer) -> GameHost:
-        host = self._lobby.hosting.games.get(act.game or "")
+        host = self.lobby.hosting.games.get(act.game or "")
         if host is None:
             raise PeerError("unknown_game", f"no game {act.game!r} is on", retry="no")
         return host

@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
-from math import ceil
+from math import ceil, floor, inf
 from typing import Annotated
 
 from msgspec import Meta, Struct
@@ -41,8 +41,22 @@ files, each with a connection of its own, and a class or a club comes from one a
 NEWCOMER_S = 0.1
 """Seconds' worth of traffic that a connection may owe to go on when its address has none left."""
 
+UNUSED_SHARE = 0.01
+"""Share of all ``names`` that a network may have claimed without playing with them."""
+
 MOST_ABSENT_S = 60
 """What a name may owe for games that it was not ready for, in seconds of its opponents' time."""
+
+GAME_BYTES = 8 << 10
+"""What a game is charged for its place in the journal; one without thoughts takes 7 kB."""
+
+PLACE_BYTES = 40 << 20
+"""What an address may write to the journal an hour for each game that it may have at once.
+
+In games of a minute a side two of our strongest bots write 19 MB an hour, of 10 s a side 35 MB."""
+
+LEFT_TO_GAMES = 1 / 8
+"""Share of what an address may write that its thoughts leave to further games."""
 
 FILES_A_GAME = 32
 """Descriptors that a game of two local bots may need, when their processes start."""
@@ -91,14 +105,21 @@ class Admission(Struct, frozen=True, kw_only=True):
     once."""
     names: _Places = 100_000
     """Names claimed in all."""
+    unused_name_days: _Rate = 1
+    """Days after which a name that was claimed, and never used in a game, is free again."""
     seeks_per_minute: _Rate = 300
     """Games that a name may seek a minute, as many at once; an address, four times as many."""
     games_per_address: _Places | None = None
     """Games and lent bots of an address at once; None: half of ``max_games``, on loopback all."""
+    journal_per_hour: _Rate | None = None
+    """Bytes of games and thoughts that an address may add to the journal an hour, as many at once;
+    None: 40 MiB for each game that it may have at once, on loopback any number."""
+    lending: Annotated[float, Meta(gt=0, le=1)] = 0.5
+    """The share of ``max_games`` that lent bots may have at once; they may have one in any case."""
     lent_per_address: _Places = 2
     """Bots lent to an address at once."""
     lent_idle_s: _Rate = 60
-    """Time without a game after which a lent bot is taken back."""
+    """Time without a game after which a lent bot is taken back; in a game it has more."""
     proxies: tuple[str, ...] = ()
     """Addresses of reverse proxies, whose header X-Forwarded-For is believed."""
 
@@ -109,6 +130,10 @@ class Admission(Struct, frozen=True, kw_only=True):
             ip == address_of(proxy) and ("%" not in proxy or proxy == address)
             for proxy in self.proxies
         )
+
+    def most_lent(self, max_games: int) -> int:
+        """Return how many of a server's games may be those of lent bots at once."""
+        return max(1, floor(round(self.lending * max_games, 6)))
 
     @property
     def rates(self) -> Rates:
@@ -194,6 +219,20 @@ def block_of(address: str) -> str:
     return str(ip_network((ip, 64), strict=False) if ip.version == 6 else ip)
 
 
+def is_here(address: str) -> bool:
+    """Return whether an address is this machine's loopback, in whatever notation."""
+    return is_loopback(address) or is_loopback(block_of(address))
+
+
+@lru_cache(maxsize=MOST_REMEMBERED)
+def network_of(address: str) -> str:
+    """Return the network that one owner may well have: 24 bits of an IPv4 address, 64 of IPv6."""
+    ip = address_of(address)
+    if isinstance(ip, IPv4Address):
+        return str(ip_network((ip, 24), strict=False))
+    return block_of(address)
+
+
 def client_of(forwarded: Sequence[str], peer: str, is_proxy: Callable[[str], bool]) -> str:
     """Return the address of the client of a connection, by its lines of X-Forwarded-For.
 
@@ -276,11 +315,20 @@ class Caller:
         rates = admissions.config.rates
         self._frame_s, self._byte_s = rates.cost(1, 0), rates.cost(0, 1)
         self._own = rates.bucket()
+        self.role = self.name = self.peer = ""
+        """What its peer is, how it is called and where it comes from, once that is known."""
+        self._end: Callable[[str, str], None] | None = None
+        self._ended: tuple[str, str] | None = None
+        """Why it is ended, as a code and a sentence, until it can be told."""
+        self.check: Callable[[], object] = lambda: None
+        """Raises PeerError if the token that it came with is no longer its name's."""
 
     def _arrive(self) -> None:
         self.at = self._admissions.arrive(self.address)
         self._is_here = True
-        self.is_extra = self._admissions.is_extra(self.at)
+        gate, config = self._admissions, self._admissions.config
+        has_too_many = self.at.connections > config.connections_per_address
+        self.is_extra = has_too_many or gate.connections > config.connections
         """Whether it may stay only if it is a player with a game, or an admin."""
 
     def ask(self, request: Request) -> str | None:
@@ -327,11 +375,31 @@ class Caller:
         if not self.spend(frames, 0, self._admissions.clock()):
             raise PeerError("busy", "you ask for too much a second", retry="later", close=1008)
 
+    def introduce(self, role: str, name: str, peer: str) -> None:
+        """Note who it is that was let in; from now on ``Admissions.present`` has it."""
+        self.role, self.name, self.peer = role, name, peer
+        if self._is_here:
+            self._admissions.present[self] = None
+
+    def attach(self, end: Callable[[str, str], None]) -> None:
+        """Have ``end`` say goodbye, with a code and a sentence, and close the connection."""
+        self._end = end
+        if self._ended is not None:
+            end(*self._ended)
+
+    def end(self, code: str, message: str) -> None:
+        """End the connection: now, or as soon as there is somebody to say goodbye to."""
+        self._ended = code, message
+        if self._end is not None:
+            self._end(code, message)
+
     def leave(self) -> None:
         """Give its place back; may be repeated."""
         if self._is_here:
             self._is_here = False
             self._admissions.depart(self.at)
+            self._admissions.present.pop(self, None)
+            self._end = None  # it leads to the connection, which leads here
 
 
 class Admissions:
@@ -343,6 +411,8 @@ class Admissions:
         self.refused: Counter[str] = Counter()
         """Connections that were refused before their handshake, by the limit that they met."""
         self._here: dict[str, _Address] = {}
+        self.present: dict[Caller, None] = {}
+        """Connections that were let in and have said who they are, in the order of that."""
         self.connections = 0
         """Open connections."""
         self._spectators = 0
@@ -351,6 +421,8 @@ class Admissions:
         self._claims = Ledger(lambda: _bucket(self.config.names_per_hour, 3_600))
         self._seeks = Ledger(lambda: _bucket(self.config.seeks_per_minute, 60))
         self._seeks_by_address = Ledger(lambda: _bucket(4 * self.config.seeks_per_minute, 60))
+        self._journal = Ledger(lambda: _bucket(1, 3_600))
+        """Shares of what an address may write to the journal an hour."""
         self._absences = Ledger(lambda: Bucket(MOST_ABSENT_S / 2, 1))
         self._absences_by_address = Ledger(lambda: Bucket(4 * MOST_ABSENT_S, 1))
 
@@ -358,9 +430,9 @@ class Admissions:
         """Apply other limits; open connections keep their own budgets."""
         self.config = config
         now = self.clock()
-        for ledger in (self._handshakes, self._claims, self._seeks, self._seeks_by_address):
+        seeks = self._seeks, self._seeks_by_address
+        for ledger in (self._handshakes, self._claims, *seeks, self._traffic):
             ledger.renew(now)
-        self._traffic.renew(now)
         for at in self._here.values():
             at.traffic = self._traffic.renewed(at.traffic, now)  # the ledger may have forgotten it
             self._traffic.put_back(at.block, at.traffic)
@@ -420,13 +492,6 @@ class Admissions:
             del self._here[at.block]
             self._traffic.put_back(at.block, at.traffic)
 
-    def is_extra(self, at: _Address) -> bool:
-        """Return whether the newest connection of an address is in a kept place."""
-        config = self.config
-        return (
-            self.connections > config.connections or at.connections > config.connections_per_address
-        )
-
     def check_place(self, caller: Caller, *, keeps_place: bool) -> None:
         """Check that a connection may stay, now that its peer is known.
 
@@ -441,6 +506,15 @@ class Admissions:
         """Charge the address of a caller an amount of handshakes; below 0, give them back."""
         now = self.clock()
         self._handshakes.bucket(caller.at.block, now).spend(amount, now)
+
+    def check_tokens(self) -> None:
+        """End the connections whose token is gone or replaced."""
+        for caller in tuple(self.present):
+            try:
+                caller.check()
+            except PeerError as error:
+                why = f"your token is no longer valid: {error.reply.message}"
+                caller.end("kicked", why)
 
     # --- what they ask for ----------------------------------------------------------------------
 
@@ -464,17 +538,57 @@ class Admissions:
         most = self.config.games_per_address
         if most is not None:
             return most
-        is_here = is_loopback(address) or is_loopback(block_of(address))
-        return max_games if is_here else ceil(max_games / 2)
+        return max_games if is_here(address) else ceil(max_games / 2)
 
-    def check_claim(self, caller: Caller, claimed: int) -> None:
-        """Check that an address may claim another name; ``claimed`` names are taken already.
+    def _most_written(self, address: str, max_games: int) -> float:
+        """Return how many bytes an address may add to the journal an hour."""
+        if self.config.journal_per_hour is not None:
+            return self.config.journal_per_hour
+        return inf if is_here(address) else PLACE_BYTES * self.most_games(address, max_games)
+
+    def check_journal(self, address: str, max_games: int) -> None:
+        """Check that the journal takes another game of an address now.
 
         Raises:
-            PeerError: the address, or all together, have claimed too many.
+            PeerError: the address has written too much.
+        """
+        now, block = self.clock(), block_of(address)
+        game = GAME_BYTES / self._most_written(address, max_games)
+        over = self._journal.bucket(block, now).owed(now) + game - 1
+        if over > 0:
+            full = f"{block} has filled its part of the journal for this hour"
+            why = f"{full}; seek again in {ceil(over * 3_600)} s"
+            raise PeerError("busy", why, retry="later")
+
+    def note_game(self, address: str, max_games: int) -> None:
+        """Charge an address for a game that begins."""
+        now, game = self.clock(), GAME_BYTES / self._most_written(address, max_games)
+        self._journal.bucket(block_of(address), now).spend(game, now)
+
+    def keeps_thoughts(self, address: str, size: int, max_games: int) -> bool:
+        """Return whether an address may write thoughts of so many bytes; charge it if it may."""
+        now, share = self.clock(), size / self._most_written(address, max_games)
+        bucket = self._journal.bucket(block_of(address), now)
+        return bucket.has(share + LEFT_TO_GAMES, now) and bucket.spend(share, now)
+
+    def check_claim(self, caller: Caller, claimed: int, unused: int = 0) -> None:
+        """Check that an address may claim another name.
+
+        ``claimed`` names are taken already; ``unused`` of them were claimed from the address's
+        network, and have played no game.
+
+        Raises:
+            PeerError: the address, its network, or all together, have claimed too many.
         """
         if claimed >= self.config.names:
-            raise PeerError("busy", "no more names can be claimed here", retry="no", close=1013)
+            full = "no more names can be claimed here until others have expired"
+            raise PeerError("busy", full, retry="later", close=1013)
+        if unused >= max(self.config.names_per_hour, self.config.names * UNUSED_SHARE):
+            idle = (
+                f"{network_of(caller.address)} has claimed {unused:,} names that have played no "
+                "game; play with them, or come again when they have expired"
+            )
+            raise PeerError("busy", idle, retry="later", close=1013)
         if not self._claims.take(caller.at.block, self.clock()):
             too_many = f"{caller.at.block} claims too many names; come again in an hour"
             raise PeerError("busy", too_many, retry="later", close=1013)

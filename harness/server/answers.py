@@ -1,4 +1,4 @@
-"""Answers to plain HTTP requests: JSON, content that several share, and what stands elsewhere."""
+"""Answers to plain HTTP requests: JSON, and content that several share."""
 
 from __future__ import annotations
 
@@ -12,37 +12,11 @@ from lexicons.alphabet import BLANK_FLAG
 from protocol.websocket import HttpAnswer
 
 JSON = "application/json"
-METHODS = ("GET", "HEAD")
 FRESH_S = 1.0
 """Time for which a list is served before it is made again."""
 AGAIN_SOON = "Retry-After", "1"
 """The header of an answer from a host that does not serve now."""
 _NO_SNIFFING = ("X-Content-Type-Options", "nosniff")
-
-_TOURNAMENT = """\
-This is a tilewire server: a tournament of bots is played here, over WebSockets.
-Follow a game, or see how it stands, with the program tilewire:
-
-    tilewire watch {url}
-    tilewire direct {url} standings
-"""
-
-_LADDER = """\
-This is a tilewire server: bots play on a ladder here, over WebSockets.
-See how it stands, follow a game, or have a bot play, with the program tilewire:
-
-    {web}/api/ladder
-    tilewire watch {url}
-    tilewire connect {url} --bot static --name ann --token-file ann.token
-"""
-
-_GAMES = """\
-This is a tilewire server: bots play crossword games here, over WebSockets.
-Follow a game, or have a bot play one, with the program tilewire:
-
-    tilewire watch {url}
-    tilewire connect {url} --bot greedy --opponent greedy
-"""
 
 
 def as_json(value: object) -> HttpAnswer:
@@ -53,11 +27,9 @@ def as_json(value: object) -> HttpAnswer:
 
 def refuse_other_methods(request: Request) -> HttpAnswer | None:
     """Refuse a request that is neither GET nor HEAD; return None for those."""
-    if request.method in METHODS:
+    if request.method in ("GET", "HEAD"):
         return None
-    return HttpAnswer(
-        405, "only GET and HEAD are answered\n", headers=(("Allow", ", ".join(METHODS)),)
-    )
+    return HttpAnswer(405, "only GET and HEAD are answered\n", headers=(("Allow", "GET, HEAD"),))
 
 
 def wrong(status: int, sentence: str) -> HttpAnswer:
@@ -86,9 +58,3 @@ def board_and_tiles(rules: Rules) -> dict[str, Any]:
             for tile, (count, points) in enumerate(zip(tiles.counts, tiles.points, strict=True))
         ],
     }
-
-
-def greeting(url: str, *, tournament: bool, ladder: bool) -> str:
-    """Return what can be done at a server, whose ``url`` begins with ws:// or wss://."""
-    text = _TOURNAMENT if tournament else _LADDER if ladder else _GAMES
-    return text.format(url=url, web=url.replace("ws", "http", 1))

@@ -3,14 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
-from ipaddress import (
-    IPv4Address,
-    IPv4Network,
-    IPv6Address,
-    IPv6Network,
-    ip_network,
-)
+from ipaddress import IPv4Address, IPv4Network, IPv6Network, ip_network
 
 from bot.seat_text import LIKE_AN_ADDRESS
 from harness.arbiter.journal import Journal
@@ -28,14 +23,12 @@ class _Entry:
     why: str
     until: float | None
     """Seconds since 1970; None: for good."""
-    network: IPv4Network | IPv6Network | None
+    matches: Callable[[str, str], bool]
+    """Returns whether a name and an address are those banned."""
 
     @property
     def is_over(self) -> bool:
         return self.until is not None and self.until <= time.time()
-
-    def has(self, address: IPv4Address | IPv6Address) -> bool:
-        return self.network is not None and address in self.network
 
 
 class Bans:
@@ -44,7 +37,7 @@ class Bans:
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
         self._entries = {
-            whom: _Entry(why, until, _network(whom))
+            whom: _Entry(why, until, matcher(whom))
             for whom, until, why in journal.rows("SELECT whom, until, why FROM bans")
         }
 
@@ -54,10 +47,9 @@ class Bans:
         Raises:
             PeerError: ``banned``; the connection is to be closed.
         """
-        at = address_of(address)
         for whom, entry in self._entries.items():
-            if not entry.is_over and (whom == name or (at is not None and entry.has(at))):
-                raise PeerError("banned", f"{whom} is banned: {entry.why}", close=1008)
+            if not entry.is_over and entry.matches(name, address):
+                raise PeerError("banned", f"{whom} is banned by {entry.why}", close=1008)
 
     async def add(self, whom: str, minutes: int | None, why: str) -> None:
         """Ban a name, an address or a network, and forget the bans that are over."""
@@ -71,7 +63,7 @@ class Bans:
         )
         await self._journal.change((forget, (now,)), (statement, (whom, until, why)))
         self._entries = {each: it for each, it in self._entries.items() if not it.is_over}
-        self._entries[whom] = _Entry(why, until, _network(whom))
+        self._entries[whom] = _Entry(why, until, matcher(whom))
 
     async def remove(self, whom: str) -> bool:
         """Lift a ban; return whether there was one."""
@@ -93,6 +85,17 @@ class Bans:
         )
 
 
+def matcher(whom: str) -> Callable[[str, str], bool]:
+    """Return whether a name and an address are those meant: a name, an address or a network."""
+    network = _network(whom)
+
+    def matches(name: str, address: str) -> bool:
+        at = address_of(address)
+        return name == whom or (network is not None and at is not None and at in network)
+
+    return matches
+
+
 def check_name(name: str) -> None:
     """Check that no ban could take a name for an address or a network.
 
@@ -105,17 +108,14 @@ def check_name(name: str) -> None:
 
 
 def check_whom(whom: str) -> None:
-    """Check that what is to be banned is an address or a network if it looks like one.
+    """Check that who is to be kicked or banned is an address or a network if it looks like one.
 
     Raises:
         PeerError: ``bad_act``: it looks like one and is neither.
     """
     if LIKE_AN_ADDRESS.fullmatch(whom) and _network(whom) is None:
-        raise PeerError(
-            "bad_act",
-            f"{whom!r} is no address and no network, "
-            "such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::/32",
-        )
+        such_as = "such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::/32"
+        raise PeerError("bad_act", f"{whom!r} is no address and no network, {such_as}")
 
 
 def _plain(whom: str) -> str:

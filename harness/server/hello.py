@@ -32,12 +32,8 @@ async def read_hello(channel: Channel, patience_s: float = HELLO_S) -> Hello:
     if not isinstance(content, Hello):
         raise PeerError("no_hello", "a conversation begins with 'hello'", close=1008)
     if content.protocol != PROTOCOL_VERSION:
-        raise PeerError(
-            "bad_version",
-            f"version {content.protocol} is not spoken here, version {PROTOCOL_VERSION} is",
-            retry="no",
-            close=1008,
-        )
+        why = f"version {content.protocol} is not spoken here, version {PROTOCOL_VERSION} is"
+        raise PeerError("bad_version", why, retry="no", close=1008)
     if not content.name.isprintable():
         raise PeerError("bad_message", "a name has printable characters only", close=1008)
     return content

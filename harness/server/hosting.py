@@ -16,7 +16,7 @@ import structlog
 from msgspec.structs import replace
 
 from harness.arbiter.clock import LOCAL_READY_MS
-from harness.arbiter.host import GameHost
+from harness.arbiter.host import GameHost, KeepsThoughts
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import KeptGame
 from harness.arbiter.lag import LagMeter
@@ -58,6 +58,7 @@ class Hosting:
     """Takes a sentence about each game that begins or ends, with names as players chose them."""
     ended: Callable[[Scorebook, Ended], None] = lambda _book, _ended: None
     """Takes each game that ends."""
+    keeps: KeepsThoughts = lambda _game, _by, _guest, _size: True
     games: dict[str, GameHost] = field(default_factory=dict)
     """Those that are on."""
     set_aside: int = 0
@@ -137,7 +138,7 @@ class Hosting:
         """Add a game to those that are on, and return its host; ``play`` is to follow."""
         names = frozenset(seat.name for seat in seats if isinstance(seat, GuestSeat))
         unproven = frozenset(name for name in names if not self.has_token(name))
-        host = GameHost(book, seats, self.journal, self.lag, names, unproven)
+        host = GameHost(book, seats, self.journal, self.lag, names, unproven, keeps=self.keeps)
         self.games[host.game] = host
         return host
 

@@ -36,10 +36,7 @@ class Metrics(Collector):
     def __init__(self) -> None:
         self._registry = CollectorRegistry()
         self._games = Counter(
-            "tilewire_games",
-            "Games that ended, by outcome.",
-            ["outcome"],
-            registry=self._registry,
+            "tilewire_games", "Games that ended, by outcome.", ["outcome"], registry=self._registry
         )
         self._turns = Counter(
             "tilewire_turns", "Turns taken in games that ended.", registry=self._registry

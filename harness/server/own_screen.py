@@ -17,11 +17,10 @@ import contextlib
 import hmac
 import math
 import secrets
-from collections.abc import Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, closing
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager, closing
 from typing import Self
 
-from websockets.asyncio.server import Server
 from websockets.http11 import Request
 
 from bot.seat.containment import containment
@@ -32,8 +31,7 @@ from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.arbiter.views import OWNER
 from harness.matches.folder import MatchFolder
-from harness.matches.results import GameResult
-from harness.matches.standings import standings
+from harness.matches.standings import arrangements, round_game, standings
 from harness.matches.tournament import Tournament
 from lexicons.store import Lexicon
 from protocol.channel import ChannelClosed
@@ -77,7 +75,7 @@ def why_not_live(seats: Sequence[str]) -> str:
 
 
 class OwnScreen:
-    """A host for a tournament that shows its games on a page; it listens inside ``async with``.
+    """A host for a tournament that shows its games on a page, while ``listening``.
 
     ``tell`` takes sentences for the terminal, with the codes.
     """
@@ -100,23 +98,23 @@ class OwnScreen:
         self._code = _new_code()
         self._address = ""
         self._cookie = ""
-        self._stack = AsyncExitStack()
 
-    async def __aenter__(self) -> Self:
-        async with AsyncExitStack() as stack:
-            stack.enter_context(closing(self.journal))
-            await stack.enter_async_context(self._lag)
-            gate = Admissions(Admission()).enter
-            server = await listen(HOST, 0, self._on_channel, on_http=self._on_http, gate=gate)
-            stack.push_async_callback(_close, server)
-            port = next(iter(server.sockets)).getsockname()[1]
-            self._address = f"{HOST}:{port}"
-            self._cookie = f"tilewire-{port}={secrets.token_urlsafe(32)}"  # all ports share cookies
-            self._stack = stack.pop_all()
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._stack.aclose()
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[Self]:
+        """Serve the page inside ``async with``; raise OSError if no port can be had."""
+        with closing(self.journal):
+            async with self._lag:
+                gate = Admissions(Admission()).enter
+                server = await listen(HOST, 0, self._on_channel, on_http=self._on_http, gate=gate)
+                port = next(iter(server.sockets)).getsockname()[1]
+                self._address = f"{HOST}:{port}"
+                cookie = secrets.token_urlsafe(32)
+                self._cookie = f"tilewire-{port}={cookie}"  # all ports share cookies
+                try:
+                    yield self
+                finally:
+                    server.close(code=1001, reason="the match is over")
+                    await server.wait_closed()
 
     @property
     def url(self) -> str:
@@ -134,7 +132,9 @@ class OwnScreen:
 
     # --- who may look ---------------------------------------------------------------------------
 
-    def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
+    def _on_http(
+        self, request: Request, _address: str
+    ) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         path = request.path.partition("?")[0]
         upgrades = bool(request.headers.get_all("Upgrade"))
         acts = upgrades or request.method == "POST"
@@ -145,7 +145,11 @@ class OwnScreen:
             return wrong(403, f"only the page at {self.url} is answered")
         if path == "/api/enter":
             return self._enter(request)
-        if not self._may_look(request):  # whatever it asks for, by whatever spelling
+        given = ";".join(request.headers.get_all("Cookie")).split(";")
+        cookies = (cookie.strip().encode(errors="replace") for cookie in given)
+        right = self._cookie.encode()
+        if not any(hmac.compare_digest(cookie, right) for cookie in cookies):
+            # Whatever it asks for, by whatever spelling.
             file = None if acts else self._web.page.answer(path, request.headers)
             return file or wrong(401, "type the code that the terminal shows")
         if upgrades:
@@ -169,13 +173,6 @@ class OwnScreen:
         answer = as_json(self._sight)
         return answer._replace(headers=(*answer.headers, ("Set-Cookie", cookie)))
 
-    def _may_look(self, request: Request) -> bool:
-        right = self._cookie.encode()
-        given = ";".join(request.headers.get_all("Cookie")).split(";")
-        return any(
-            hmac.compare_digest(cookie.strip().encode(errors="replace"), right) for cookie in given
-        )
-
     async def _on_channel(self, channel: WebSocketChannel, _request: Request) -> None:
         viewer = OWNER if self._sight.live else None
         with contextlib.suppress(ChannelClosed):
@@ -188,43 +185,28 @@ class OwnScreen:
 
     # --- standings ------------------------------------------------------------------------------
 
-    def _standings(self) -> StandingList:
+    def _standings(self, shown: int | None = None) -> StandingList:
         schedule, files = self._tournament.queue.schedule, self._files
         number = schedule.rounds[-1].number if schedule.rounds else 0
-        results = [it for it in files.counting() if it.round == number and not it.void]
-        playing = sorted(self._tournament.playing.items())
+        of_round = [it for it in files.counting() if it.round == (shown or number)]
+        results = [it for it in of_round if not it.void]
+        playing = () if shown else sorted(self._tournament.playing.items())
+        on = (
+            RoundGame(number=at, players=it.opened.players, scores=it.scores, game=it.opened.game)
+            for at, it in playing
+            if it.ended is None
+        )
+        names, rounds = schedule.config.names, schedule.rounds
         return StandingList(
             round=number,
             rounds=schedule.last_round(),
+            paused=self._files.pause.exists(),
             over=self._tournament.queue.over,
             rows=tuple(of.row() for of in standings(schedule.config, files)),
-            games=(
-                *(_on(number, book) for number, book in playing if book.ended is None),
-                *map(_over, results[: -MOST_LISTED - 1 : -1]),
-            ),
+            games=(*on, *map(round_game, results[: -MOST_LISTED - 1 : -1])),
+            arranged=tuple(arrangements(shown or number, rounds, names, files.arranged)),
         )
-
-
-def _on(number: int, book: Scorebook) -> RoundGame:
-    opened = book.opened
-    return RoundGame(number=number, players=opened.players, scores=book.scores, game=opened.game)
-
-
-def _over(result: GameResult) -> RoundGame:
-    first, second = result.sides if result.first == 0 else reversed(result.sides)
-    return RoundGame(
-        number=result.number,
-        players=(first.name, second.name),
-        scores=(first.score, second.score),
-        game=result.game,
-        outcome=result.outcome,
-    )
 
 
 def _new_code() -> Code:
     return Code(random_code(), math.inf, MOST_GUESSES)
-
-
-async def _close(server: Server) -> None:
-    server.close(code=1001, reason="the match is over")
-    await server.wait_closed()

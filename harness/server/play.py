@@ -6,13 +6,14 @@ The person plays as any player does, over the server's WebSocket.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from websockets.http11 import Request
 
 from harness.arbiter.clock import is_loopback
+from harness.figures import plain
 from lexicons.alphabet import BLANK, BLANK_FLAG
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
@@ -24,6 +25,7 @@ from .tables import TableKind, Tables
 MOST_WORDS = 16
 """Most words in a request; a play forms at most one per tile, and its main word."""
 MOST_TILES = 32
+_MOST_SHOWN = 200  # characters of an origin
 
 
 @dataclass(frozen=True)
@@ -43,63 +45,87 @@ class Offered:
 def refuse_strangers(request: Request, host: str) -> HttpAnswer | None:
     """Refuse a page of another origin, which could play in a person's name.
 
-    The server is asked for by a name of loopback, or by ``host``, which it listens on; at any port,
-    since a container's may be published at another. Any other name may have been made to resolve to
-    this machine (DNS rebinding).
+    The server is asked for by a name of loopback, or by ``host``, which it listens on.
     """
-    hosts, origins = request.headers.get_all("Host"), request.headers.get_all("Origin")
-    try:
-        names = [urlsplit(f"//{host}").hostname for host in hosts]
-        theirs = [urlsplit(origin).netloc for origin in origins]
-    except ValueError:
-        names, theirs = [], []
-    if len(names) != 1 or not (is_loopback(names[0] or "") or names[0] == host.lower()):
+    if not _asks_by_our_name(request, host):
         return wrong(421, "this server answers at 127.0.0.1, and at the address that --host names")
-    if theirs and theirs != hosts:
+    if not is_own_page(request):
         return wrong(403, "this server answers its own page only")
     return None
 
 
-class PlayAnswers:
-    """Answers what a person's page asks.
+def refuse_foreign_page(request: Request, host: str) -> HttpAnswer | None:
+    """Refuse a WebSocket that a page of another origin opens from a browser on this machine.
 
-    Args:
-        time: returns the server's time control for a game that begins now.
-        needs_token: whether nobody may play without a token.
+    Without tokens it could play as anybody here. Programs send no ``Origin``, and are let in. A
+    server on another ``host`` than loopback may be asked for by any name.
     """
+    origins = request.headers.get_all("Origin")
+    by_our_name = not is_loopback(host) or _asks_by_our_name(request, host)
+    if not origins or (by_our_name and is_own_page(request)):
+        return None
+    return wrong(
+        403,
+        f"a page of {plain(origins[0][:_MOST_SHOWN])} can't play here, only this server's own page "
+        "can; a reverse proxy has to pass on Host, and to be in admission.proxies",
+    )
 
-    def __init__(
-        self,
-        tables: Tables,
-        offered: Offered,
-        time: Callable[[], TimeControl],
-        *,
-        needs_token: bool,
-    ) -> None:
-        self._tables, self._offered, self._time = tables, offered, time
-        self._needs_token = needs_token
+
+def _asks_by_our_name(request: Request, host: str) -> bool:
+    """Return whether a request asks for a name of loopback, or ``host``, at any port.
+
+    A container's port may be published at another. Any other name may have been made to resolve to
+    this machine (DNS rebinding).
+    """
+    try:
+        names = [urlsplit(f"//{name}").hostname for name in request.headers.get_all("Host")]
+    except ValueError:
+        return False
+    return len(names) == 1 and (is_loopback(names[0] or "") or names[0] == host.lower())
+
+
+def is_own_page(request: Request) -> bool:
+    """Return whether a request comes from no page, or from one of the server that it asks."""
+    origins = request.headers.get_all("Origin")
+    try:
+        theirs = [urlsplit(origin).netloc for origin in origins]
+    except ValueError:
+        return False
+    return not origins or theirs == request.headers.get_all("Host")
+
+
+@dataclass(frozen=True)
+class PlayAnswers:
+    """Answers what a person's page asks."""
+
+    tables: Tables
+    offered: Offered
+    time: Callable[[], TimeControl]
+    """Returns the server's time control for a game that begins now."""
+    _: KW_ONLY
+    needs_token: bool
+    """Whether nobody may play without a token."""
 
     def settings(self) -> HttpAnswer:
         """Return the choices before a game; ``tables`` is empty if there is only one table."""
-        offered, several = self._offered, bool(self._tables.names)
+        tables, offered = self.tables, self.offered
+        several = tables if tables.names else ()
         return as_json(
             {
                 "opponent": offered.opponent,
-                "token": self._needs_token,
+                "token": self.needs_token,
                 "name": offered.name,
-                **self._at(self._tables.main),
-                "tables": [
-                    {"name": kind.name, **self._at(kind)} for kind in self._tables if several
-                ],
+                **self._at(tables.main),
+                "tables": [{"name": kind.name, **self._at(kind)} for kind in several],
             }
         )
 
     def _at(self, kind: TableKind) -> dict[str, Any]:
         """Return what there is to choose at a table."""
-        abouts = self._offered.bots.items()
+        abouts = self.offered.bots.items()
         return {
             "bots": [{"name": name, "about": about} for name, about in abouts if name in kind.bots],
-            "time": kind.time or self._time(),
+            "time": kind.time or self.time(),
             "rules": kind.rules.name,
             "lexicon": kind.lexicon.name,
             "words": _tells_words(kind),
@@ -108,12 +134,11 @@ class PlayAnswers:
     def words(self, text: str, table: str | None = None) -> HttpAnswer:
         """Return which of some words, separated by commas, are valid at a table."""
         try:
-            kind = self._tables.find(table)
+            kind = self.tables.find(table)
         except PeerError as error:
             return wrong(400, error.reply.message)
         if not _tells_words(kind):
-            why = "at this table players challenge words, so they can't be looked up"
-            return wrong(403, why)
+            return wrong(403, "at this table players challenge words, so they can't be looked up")
         words = [word for word in text.split(",") if word]
         if not words:
             return wrong(400, "no word is asked for; write /api/words?words=CAT,DOG")

@@ -7,15 +7,18 @@ it is away.
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+
+from msgspec import UNSET, UnsetType
 
 from harness.seats.seats import GuestSeat
 from protocol.link import Link
 from protocol.messages import Message, Seek
 
 from .admission import block_of
-from .tokens import host_of
+from .tokens import Holder, hash_token, host_of
 
 
 @dataclass(eq=False)
@@ -30,11 +33,41 @@ class Player:
     """Its seats in running games, by game."""
     rest: Seek | None = None
     """Its seek for the games after the present one."""
+    knows_limit: bool = False
+    """Whether it was told, since it logged in, that its thoughts are not kept."""
+    holder: Holder = field(default_factory=Holder)
+    """Whom the name belongs to while it is in use, if it has no token."""
+    is_released: bool = False
+    """Whether its name and games are whose comes next."""
 
     @property
     def address(self) -> str:
         """The address that it was last seen at."""
         return host_of(self.peer)
+
+    @property
+    def is_in_use(self) -> bool:
+        """Whether the name is connected or has a game."""
+        return self.link is not None or bool(self.seats)
+
+    def hold(self, secret: str | UnsetType, block: str) -> str | UnsetType:
+        """Let a login without a token have the name; return the secret by which it comes back.
+
+        ``secret`` is what ``hello`` had, and ``block`` that of its address. Whoever has the name
+        already keeps it as it was: by that secret, or by the address.
+
+        Raises:
+            PeerError: ``forbidden``: somebody else has it; the connection is to be closed.
+        """
+        if not self.is_in_use:
+            self.holder = Holder()
+        self.holder.check(self.name, secret, block)
+        if self.holder.block:
+            secret = UNSET
+        elif secret is not UNSET:
+            secret = secret or secrets.token_hex(32)
+        self.holder = Holder(hash_token(secret)) if secret else Holder(block=block)
+        return secret
 
     def tell(self, message: Message) -> None:
         """Send it a message, if it is connected."""
@@ -67,6 +100,8 @@ class Players:
         """Note a player's new connection; return the older one that this replaces."""
         self._leave_block(player)
         older, player.link, player.peer = player.link, link, link.channel.peer
+        player.knows_limit = False
+        player.is_released = False
         self._by_block.setdefault(block_of(player.address), set()).add(player)
         return older
 
@@ -77,7 +112,7 @@ class Players:
     def is_here(self, name: str) -> bool:
         """Return whether a player is connected."""
         player = self._players.get(name)
-        return player is not None and player.link is not None
+        return player is not None and player.link is not None and player.link.closing is None
 
     def has_game(self, name: str) -> bool:
         """Return whether a player has a seat in a game."""
@@ -97,22 +132,27 @@ class Players:
         links = [self.dismiss(name, code, message) for name in self._players]
         await asyncio.gather(*(link.flush() for link in links if link is not None))
 
-    def kick(self, name: str, message: str) -> bool:
-        """Close a player's connection; its games go on. Return whether it was here."""
+    def is_in_use(self, name: str) -> bool:
+        """Return whether a name is connected or has a game, and was not released since."""
         player = self._players.get(name)
-        if player is None or player.link is None:
-            return False
-        player.link.dismiss(1008, "kicked", message)
-        return True
+        return player is not None and player.is_in_use and not player.is_released
 
-    def used_from(self, name: str) -> str | None:
-        """Return the last peer of a name, "" if unknown; None if the name is not in use."""
+    def release(self, name: str, message: str) -> bool:
+        """Close a player's connection; return whether it was here or has a game.
+
+        Its games go on, for whoever comes with the name next.
+        """
         player = self._players.get(name)
-        return player.peer if player is not None and (player.link or player.seats) else None
+        if player is None:
+            return False
+        if player.link is not None:
+            player.link.dismiss(1008, "kicked", message)
+        player.holder, player.is_released = Holder(), True
+        return True
 
     def forget(self, player: Player) -> None:
         """Forget a player who is away and in no game."""
-        if player.link is None and not player.seats:
+        if not player.is_in_use:
             self._leave_block(player)
             self._players.pop(player.name, None)
 

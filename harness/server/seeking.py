@@ -79,21 +79,21 @@ class Seeks:
             del self._untried[name]
             yield name, self._wishes[name]
 
+    def try_again(self, name: str) -> None:
+        """Have a seek count as not tried yet, before all others."""
+        self._untried = {name: None} | self._untried
+
     def partner(self, name: str) -> str | None:
         """Return the earliest other player at the same table whose seek suits a player's."""
         opponent, table = _wanted(self._wishes[name])
         if opponent is not None:
-            return opponent if self._suits(opponent, name) else None
+            theirs = self._wishes.get(opponent)
+            suits = theirs and theirs.table == table and theirs.opponent in (None, name)
+            return opponent if suits else None
         anyone = (other for other in self._seekers.get((None, table), ()) if other != name)
         by_name = iter(self._seekers.get((name, table), ()))
         first = [other for other in (next(anyone, None), next(by_name, None)) if other is not None]
         return min(first, key=self._places.__getitem__, default=None)
-
-    def _suits(self, name: str, other: str) -> bool:
-        wish = self._wishes.get(name)
-        if wish is None or wish.table != self._wishes[other].table:
-            return False
-        return wish.opponent in (None, other)
 
 
 @dataclass(eq=False)
@@ -104,9 +104,13 @@ class Waiting:
     """Returns whether the address of a player may have another game now."""
     seeks: Seeks = field(default_factory=Seeks)
     ladder: Ladder | None = None
-    """Pairs players that name no opponent."""
+    """Pairs players that name no opponent; ``take_ladder`` sets it."""
     _held_back: dict[str, Seek] = field(default_factory=dict)
     """Seeks of players whose address has as many games as it may."""
+
+    def take_ladder(self, ladder: Ladder) -> None:
+        """Have a ladder pair players that name no opponent; it sees who is held back."""
+        self.ladder, ladder.held_back = ladder, self._held_back
 
     def __contains__(self, name: str) -> bool:
         rated = self.ladder is not None and name in self.ladder

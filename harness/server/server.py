@@ -10,14 +10,15 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import ssl
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from functools import partial
-from time import monotonic
-from typing import TYPE_CHECKING, Any, cast
+from time import monotonic, time
+from typing import TYPE_CHECKING, cast
 from urllib.parse import unquote
 
 import structlog
+from msgspec import UNSET, UnsetType
 from msgspec.structs import replace
 from websockets.asyncio.server import Server, ServerConnection
 from websockets.http11 import Request
@@ -37,6 +38,7 @@ from protocol.messages import (
     GameMessage,
     Games,
     Goodbye,
+    Hello,
     Message,
     Resume,
     Seek,
@@ -47,27 +49,27 @@ from protocol.messages import (
 )
 from protocol.metered import Metered
 from protocol.parts import TimeControl
-from protocol.websocket import HttpAnswer, WebSocketChannel, listen
+from protocol.websocket import HttpAnswer, WebSocketChannel, address_text, listen
 
 from .administration import Administration
-from .admission import WRONG_TOKEN, Admission, Admissions, Caller
+from .admission import WRONG_TOKEN, Admission, Admissions, Caller, block_of, is_here
+from .analysis.conversation import SUBPROTOCOL as ANALYSIS
 from .analysis.conversation import converse
-from .analysis.live_games import why_not_analyse
-from .analysis.messages import SUBPROTOCOL as ANALYSIS
-from .analysis.queue import AnalysisQueue, Engine
-from .analysis.settings import AnalysisSettings
-from .answers import AGAIN_SOON, FRESH_S, as_json, greeting, refuse_other_methods
+from .analysis.live_games import LentGames, why_not_analyse
+from .analysis.queue import AnalysisQueue, AnalysisSettings, Engine
+from .answers import AGAIN_SOON, FRESH_S, as_json, refuse_other_methods
 from .bans import Bans, check_name
 from .hello import HELLO_S, read_hello, welcome
 from .hosting import Hosting
 from .ladder.settings import LadderSettings
 from .lobby import Lobby
 from .metrics import Metrics
-from .play import Offered, PlayAnswers, refuse_strangers
+from .names import OWN, looks
+from .play import Offered, PlayAnswers, refuse_foreign_page, refuse_strangers
 from .relay import Relay
 from .spectating import Spectating
 from .tables import Tables
-from .tokens import Gatekeeper, KnownTokens, WrongToken, check_listed, forbidden
+from .tokens import Gatekeeper, Holder, KnownTokens, WrongToken, check_listed, forbidden
 from .web import Web
 
 if TYPE_CHECKING:
@@ -80,13 +82,7 @@ log = structlog.get_logger(__name__)
 EXTRA_HELLO_S = 2.0
 """Time for a hello on a connection that has a place kept for players with a game."""
 
-_COSTS: Mapping[type[Message], int] = {
-    Watch: 20,
-    Resume: 20,
-    Games: 10,
-    Standings: 10,
-    Seek: 5,
-}
+_COSTS: Mapping[type[Message], int] = {Watch: 20, Resume: 20, Games: 10, Standings: 10, Seek: 5}
 """Extra cost, in frames, of messages that take more work or get larger answers than others."""
 
 
@@ -131,11 +127,12 @@ class MatchServer:
     playing: asyncio.Task[None] | None = None
     """The tournament, once the server listens; it ends before the server only if it fails."""
     _server: Server | None = None
-    _listed: tuple[float, StandingList] | None = None
-    """The last standings, after the time when they were made (monotonic seconds)."""
+    _listed: dict[int | None, tuple[float, StandingList]] = field(default_factory=dict)
+    """The last standings, by round, after the time when they were made (monotonic seconds)."""
 
     def __post_init__(self) -> None:
         self._bots = self.tables.main.bots
+        self._event = self.gatekeeper.claims.event
         self._metrics = Metrics()
         self._lag = LagMeter(self._metrics.loop_late)
         self._admissions = Admissions(self.admission)
@@ -151,41 +148,41 @@ class MatchServer:
             self._hosting, self.time, self.max_games, self.gatekeeper, self._admissions
         )
         self._metrics.watch(self._lobby, self._admissions)
-        self.direction = None if self.plan is None else _directing(self.plan, self._lobby)
+        self.direction: Direction | None = None
+        if self.plan is not None:
+            from .direction import Direction  # imports numba, which other servers start without
+
+            self.direction = Direction(self.plan, self._lobby)
         self._bans = Bans(self.journal)
         self._administration = Administration(
-            self._lobby,
-            self._bans,
-            self.gatekeeper.invitations,
-            is_directed=self.plan is not None,
+            self._lobby, self._bans, self.gatekeeper.invitations, is_directed=self.plan is not None
         )
+        persons = () if self.rated is None else self.rated.persons
+        entrants = () if self.plan is None else self.plan.config.names
+        own = (bot for kind in self.tables for bot in kind.bots)
+        self.gatekeeper.reserved = frozenset((OWN, *own, *entrants, *persons))
+        for known in (self.gatekeeper.tokens, self.admins):
+            if known is not None:
+                known.changed = self.check_tokens
         self._background: list[asyncio.Task[None]] = []
-        self._analyses = None if self.analyst is None else self._make_analysis(self.analyst)
+        tables, start = self.tables, self.analyst
+        self._analyses: AnalysisQueue | None = None
+        if start is not None and self.analysis.workers:
+            self._analyses = AnalysisQueue(
+                self.analysis,
+                lambda: start(tables.analysed()),
+                partial(why_not_analyse, self._hosting, self._lobby.players),
+                lambda table: tables.find(table).rules,
+            )
+        needs_token = self.gatekeeper.tokens is not None
+        play = PlayAnswers(tables, self.offered, lambda: self._lobby.time, needs_token=needs_token)
         self._web = Web(
             self._hosting,
             None if self.direction is None else self._standings,
             ladder=None if self.rated is None else self._make_ladder(self.rated),
-            play=self._make_play() if self.plan is None else None,
+            play=play if self.plan is None else None,
             analyses=self._analyses is not None,
-        )
-
-    def _make_play(self) -> PlayAnswers:
-        needs_token = self.gatekeeper.tokens is not None
-        return PlayAnswers(
-            self.tables, self.offered, lambda: self._lobby.time, needs_token=needs_token
-        )
-
-    def _make_analysis(
-        self, start: Callable[[Mapping[str, GameKind]], Awaitable[Engine]]
-    ) -> AnalysisQueue | None:
-        if not self.analysis.workers:
-            return None
-        tables = self.tables
-        return AnalysisQueue(
-            self.analysis,
-            lambda: start(tables.analysed()),
-            partial(why_not_analyse, self._hosting, self._lobby.players),
-            lambda table: tables.find(table).rules,
+            corrected={} if self.plan is None else self.plan.files.corrected,
         )
 
     def _make_ladder(self, settings: LadderSettings) -> Publisher:
@@ -197,9 +194,10 @@ class MatchServer:
             settings,
             self.time,
             self.gatekeeper.has_token,
+            self._lobby.owners,
             plays=lambda kind, bot: bot in find(kind).bots,
         )
-        self._lobby.waiting.ladder = ladder
+        self._lobby.waiting.take_ladder(ladder)
         return Publisher(ladder, lambda kind: find(kind).lexicon.name)
 
     async def start(self) -> None:
@@ -209,6 +207,7 @@ class MatchServer:
             OSError: the address can't be had.
             JournalError: the journal can't be read.
         """
+        looks(OWN)  # reads a table, for a tenth of a second, before a clock runs
         if self.direction is None:  # a tournament resumes its games itself
             self._lobby.restore_all()
         await self._lag.__aenter__()
@@ -226,23 +225,11 @@ class MatchServer:
             self.playing = asyncio.create_task(self.direction.play())
         if self._lobby.ladder is not None:
             rating = self._lobby.ladder.run(self.journal.address, self._lobby.pair_soon)
-            self._background.append(self._in_background("the ladder", rating))
+            self._background.append(asyncio.create_task(_logged("the ladder", rating)))
         if self.retention is not None:
-            dropping = self.retention.run(self.journal, self.tables)
-            self._background.append(self._in_background("old games", dropping))
+            dropping = self.retention.run(self.journal, self.tables, self.gatekeeper.has_token)
+            self._background.append(asyncio.create_task(_logged("old games", dropping)))
         log.info("listening", host=self.host, port=self.port, bots=sorted(self._bots))
-
-    @staticmethod
-    def _in_background(what: str, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        """Start background work, and log its failure."""
-
-        def ended(task: asyncio.Task[None]) -> None:
-            if not task.cancelled() and (error := task.exception()) is not None:
-                log.error("background work failed", what=what, exc_info=error)
-
-        task = asyncio.create_task(work)
-        task.add_done_callback(ended)
-        return task
 
     async def stop(self, at_once: asyncio.Event | None = None) -> int:
         """Begin no game, wait for games or ``at_once``, close; return how many are unfinished."""
@@ -270,36 +257,39 @@ class MatchServer:
         self._admissions.change(admission)
         self._lobby.pair_soon()
 
-    def _on_http(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
+    def check_tokens(self) -> None:
+        """Soon close all connections whose name or token is gone; their games go on."""
+        asyncio.get_running_loop().call_soon(self._admissions.check_tokens)
+
+    def _on_http(self, request: Request, address: str) -> HttpAnswer | Awaitable[HttpAnswer] | None:
+        upgrades = any("websocket" in it.lower() for it in request.headers.get_all("Upgrade"))
         if self.offered.is_private and (refusal := refuse_strangers(request, self.host)):
+            return refusal
+        if upgrades and is_here(address) and (refusal := refuse_foreign_page(request, self.host)):
             return refusal
         if (refusal := refuse_other_methods(request)) is not None:
             return refusal
         if request.path == "/healthz":
-            return self._health()
+            trouble = self.journal.trouble()
+            status = "closing" if self._lobby.closing else "failing" if trouble else "ok"
+            health = {"status": status, "games": len(self._hosting.games)}
+            if trouble:
+                health["journal"] = plain(trouble)
+            return as_json(health)._replace(status=503 if trouble else 200)
         if request.path == "/serving":
             if self.journal.is_held:
                 return HttpAnswer(200, "this host serves\n")
             return HttpAnswer(503, "another host may serve by now\n", headers=(AGAIN_SOON,))
         if request.path == "/metrics":
             return self._metrics.answer()
-        if any("websocket" in value.lower() for value in request.headers.get_all("Upgrade")):
+        if upgrades:
             return None
-        return self._web.answer(request) or HttpAnswer(426, self._greeting(request))
-
-    def _health(self) -> HttpAnswer:
-        trouble = self.journal.trouble()
-        status = "closing" if self._lobby.closing else "failing" if trouble else "ok"
-        health = {"status": status, "games": len(self._hosting.games)}
-        if trouble:
-            health["journal"] = plain(trouble)
-        return as_json(health)._replace(status=503 if trouble else 200)
-
-    def _greeting(self, request: Request) -> str:
-        host = next(iter(request.headers.get_all("Host")), f"{self.host}:{self.port}")
-        url = f"{'wss' if self.tls else 'ws'}://{host}"
-        return greeting(
-            url, tournament=self.direction is not None, ladder=self._lobby.ladder is not None
+        if (answer := self._web.answer(request)) is not None:
+            return answer
+        return HttpAnswer(
+            426,
+            "nothing is here but WebSockets: follow games by tilewire watch, have a bot play by "
+            "tilewire connect; the page is at /\n",
         )
 
     async def _on_analysis(self, connection: ServerConnection, request: Request) -> None:
@@ -308,8 +298,10 @@ class MatchServer:
         def check() -> None:
             self._bans.check("", caller.address)
             self._admissions.check_place(caller, keeps_place=False)
+            _, port, *_ = connection.remote_address or ("?", 0)
+            caller.introduce("analysis", "", address_text(caller.address, port))
 
-        await converse(connection, request, self._analyses, caller.address, check)
+        await converse(connection, request, self._analyses, caller.address, check, caller.attach)
 
     # --- a connection ---------------------------------------------------------------------------
 
@@ -317,8 +309,13 @@ class MatchServer:
         caller = cast("Caller", channel.visit)
         try:
             await self._converse(channel, request, caller)
-        except (PeerError, JournalError) as failed:
-            await self._turn_away(channel, caller, _refusal(failed))
+        except PeerError as refusal:
+            await self._turn_away(channel, caller, refusal)
+        except JournalError as error:
+            log.error("login not kept", reason=str(error))
+            why = "the server can't store logins now; try again soon"
+            not_kept = PeerError("host_error", why, retry="later", close=1013)
+            await self._turn_away(channel, caller, not_kept)
         except ChannelClosed as closed:
             log.debug("closed", peer=channel.peer, reason=str(closed))
 
@@ -341,48 +338,88 @@ class MatchServer:
     async def _converse(self, channel: WebSocketChannel, request: Request, caller: Caller) -> None:
         hello = await read_hello(channel, EXTRA_HELLO_S if caller.is_extra else HELLO_S)
         log.info("hello", peer=channel.peer, role=hello.role, name=hello.name)
-        token = _bearer(request) or hello.token
+        if hello.event and hello.event != self._event:
+            why = "another event or server has this address now; to join it, start anew"
+            raise PeerError("other_event", why, retry="no", close=1008)
+        headers = request.headers.get_all("Authorization")
+        if len(headers) > 1:
+            raise forbidden(f"{len(headers)} Authorization headers were sent; send one")
+        scheme, _, bearer = "".join(headers).partition(" ")
+        token = (bearer.strip() if scheme.lower() == "bearer" else "") or hello.token
+        check = partial(self._check_token, hello, token)
         if hello.role == "admin":
-            if self.admins is None:
-                raise forbidden("this server has no admins; it is started without --admins FILE")
-            check_listed(self.admins.read(), hello.name, token, "admin")
+            check()
         else:
             self._bans.check(hello.name, caller.address)
         keeps_place = hello.role == "admin" or (
             hello.role == "player" and self._lobby.players.has_game(hello.name)
         )
         self._admissions.check_place(caller, keeps_place=keeps_place)
-        match hello.role:
-            case "arbiter":
-                self.gatekeeper.check(hello.name, token)
-                await self._lend_bot(channel, _bot_name(request), caller)
-            case "player":
-                await self._admit_player(hello.name, token, channel.peer, caller)
-                await self._serve_player(channel, hello.name, caller)
-            case "spectator":
-                with self._admissions.spectator():
-                    charge = partial(_charge, caller)
-                    await Spectating(self._hosting, self._standings, charge).serve(channel)
-            case "director":
-                direction = self._directed()
-                check_listed(direction.directors, hello.name, token, "director")
-                await direction.serve(channel, hello.name)
-            case "admin":
-                await self._administration.serve(channel, hello.name)
 
-    async def _admit_player(self, name: str, token: str | None, peer: str, caller: Caller) -> None:
+        def attach(link: Link) -> None:
+            caller.attach(partial(link.dismiss, 1008))
+
+        if hello.role == "player":
+            await self._admit_player(hello.name, token, caller)
+        else:
+            check()
+        if token is not None:
+            caller.check = check
+        is_spectator = hello.role == "spectator"
+        with self._admissions.spectator() if is_spectator else contextlib.nullcontext():
+            caller.introduce(hello.role, hello.name, channel.peer)
+            match hello.role:
+                case "arbiter":
+                    name = unquote(request.path.split("?")[0].strip("/"))  # of the bot it wants
+                    await self._lend_bot(channel, name, caller)
+                case "player":
+                    # On a private server names go by address: its port, and so what the page's
+                    # browser keeps for it, changes at each start.
+                    secret = UNSET if self.offered.is_private else hello.secret
+                    await self._serve_player(channel, hello.name, secret, caller, attach)
+                case "spectator":
+                    charge = partial(_charge, caller)
+                    watching = Spectating(self._hosting, self._standings, charge)
+                    await watching.serve(channel, attach)
+                case "director":
+                    await self._directed().serve(channel, hello.name, attach, check)
+                case "admin":
+                    await self._administration.serve(channel, hello.name, attach, check)
+
+    def _check_token(self, hello: Hello, token: str | None) -> None:
+        """Check that a peer has the token of its name, as it is now; PeerError if not."""
+        match hello.role:
+            case "player" | "arbiter":
+                self.gatekeeper.check(hello.name, token)
+            case "director":
+                directors = self._directed().plan.directors()
+                check_listed(directors, hello.name, token, "director")
+            case "admin":
+                if self.admins is None:
+                    none = "this server has no admins; it is started without --admins FILE"
+                    raise forbidden(none)
+                check_listed(self.admins.read(), hello.name, token, "admin")
+
+    async def _admit_player(self, name: str, token: str | None, caller: Caller) -> None:
         """Check that a player may log in; PeerError or JournalError if not."""
         check_name(name)
         if name in self._bots:
             raise forbidden(f"{name!r} is a bot of this server's own")
         check_claim = partial(self._admissions.check_claim, caller)
+        is_new = self.rated is None or name not in self.rated.persons
         if self.direction is not None:
-            joins = self.direction.check_player(name)
-            if joins and token is None:
-                check_claim(self.direction.entrants)
-        used_from = self._lobby.players.used_from(name)
+            is_new = self.direction.check_player(name)
+            if is_new and token is None:
+                check_claim(self.direction.entrants, 0)
+        before = time() - self._admissions.config.unused_name_days * 86_400
+        self.gatekeeper.claims.expire(before, self._lobby.players.__contains__)
         await self.gatekeeper.admit(
-            name, token, used_from=used_from, peer=peer, check_claim=check_claim
+            name,
+            token,
+            is_in_use=self._lobby.players.is_in_use(name),
+            address=caller.address,
+            check_claim=check_claim,
+            is_new=is_new,
         )
         self._bans.check(name, caller.address)  # it may be banned by now
 
@@ -391,30 +428,44 @@ class MatchServer:
             when = "here" if self.plan is None else "during a tournament"
             raise PeerError("unknown_bot", f"no bot is lent {when}", close=1008)
         if name not in self._bots:
-            known = ", ".join(sorted(self._bots))
-            raise PeerError(
-                "unknown_bot", f"no bot is called {name!r} here; there are {known}", close=1008
-            )
-        with self._lobby.lend(caller.address):
+            unknown = f"no bot is called {name!r} here; there are {', '.join(sorted(self._bots))}"
+            raise PeerError("unknown_bot", unknown, close=1008)
+        with self._lobby.lend(caller.address) as loan:
             try:
                 bot = await self.open_bot(name)
             except (ChannelClosed, OSError) as error:
                 log.error("bot did not come up", bot=name, reason=str(error))
-                raise PeerError(
-                    "busy", f"{name} did not come up", retry="later", close=1013
-                ) from None
+                why = f"{name} did not come up"
+                raise PeerError("busy", why, retry="later", close=1013) from None
             try:
                 await channel.send(Welcome(name=name, software=software()))
                 log.info("bot lent", peer=channel.peer, bot=name)
                 self.tell(f"{name} is lent to {channel.peer}")
                 idle_s = self._admissions.config.lent_idle_s
-                reason = await Relay(channel, bot.channel, idle_s=idle_s).run()
+                lent = LentGames(self._hosting, self._lobby.players, caller.address)
+                relay = Relay(
+                    channel,
+                    bot.channel,
+                    hear=lent.check,
+                    idle_s=idle_s,
+                    is_wanted=lambda: self._lobby.lacks_place,
+                )
+                loan.take_back = relay.take_back
+                caller.attach(relay.end)
+                reason = await relay.run()
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
                 self.tell(f"{name} is back from {channel.peer}")
             finally:
                 await bot.kill()
 
-    async def _serve_player(self, channel: WebSocketChannel, name: str, caller: Caller) -> None:
+    async def _serve_player(
+        self,
+        channel: WebSocketChannel,
+        name: str,
+        secret: str | UnsetType,
+        caller: Caller,
+        attach: Callable[[Link], None],
+    ) -> None:
         def hear(message: Message, _at_ms: int) -> None:
             _charge(caller, message)
             match message:
@@ -430,7 +481,12 @@ class MatchServer:
                     raise wrong_role(message, "a player")
 
         player = self._lobby.players.named(name)
+        if self.gatekeeper.has_token(name):
+            secret, player.holder = UNSET, Holder()
+        else:
+            secret = player.hold(secret, block_of(caller.address))
         link = Link(channel, hear)
+        attach(link)
         older = self._lobby.arrive(player, link)
         why = "the host failed"
         try:
@@ -439,7 +495,8 @@ class MatchServer:
                 older.dismiss(1008, "replaced", why_not)
             bots, games = tuple(sorted(self._bots)), self._lobby.games_of(player)
             tables = self.tables.names
-            link.send(replace(welcome(), bots=bots, games=games, tables=tables))
+            there = replace(welcome(), bots=bots, games=games, tables=tables)
+            link.send(replace(there, secret=secret, event=self._event))
             self.tell(f"{name} is here{' again' if older else ''}, from {channel.peer}")
             if self.direction is not None:
                 self.direction.arrived(name)
@@ -449,12 +506,12 @@ class MatchServer:
                 self.tell(f"{name} left")
             self._lobby.depart(player, link, why)
 
-    def _standings(self) -> StandingList:
+    def _standings(self, shown: int | None = None) -> StandingList:
         """Return the standings, at most a second old; PeerError if there is no tournament."""
         direction, now = self._directed(), monotonic()
-        if self._listed is None or now - self._listed[0] >= FRESH_S:
-            self._listed = now, direction.standing_list()
-        return self._listed[1]
+        if shown not in self._listed or now - self._listed[shown][0] >= FRESH_S:
+            self._listed[shown] = now, direction.standing_list(shown)
+        return self._listed[shown][1]
 
     def _directed(self) -> Direction:
         if self.direction is None:
@@ -462,33 +519,13 @@ class MatchServer:
         return self.direction
 
 
-def _refusal(failed: PeerError | JournalError) -> PeerError:
-    """Return the refusal for a peer whose login failed."""
-    if isinstance(failed, PeerError):
-        return failed
-    log.error("login not kept", reason=str(failed))
-    why = "the server can't store logins now; try again soon"
-    return PeerError("host_error", why, retry="later", close=1013)
-
-
 def _charge(caller: Caller, message: Message) -> None:
     caller.charge(_COSTS.get(type(message), 0))
 
 
-def _directing(plan: Plan, lobby: Lobby) -> Direction:
-    from .direction import Direction  # imports numba, which other servers start without
-
-    return Direction(plan, lobby)
-
-
-def _bot_name(request: Request) -> str:
-    """Return the name of the bot that the path of a connection asks for."""
-    return unquote(request.path.split("?")[0].strip("/"))
-
-
-def _bearer(request: Request) -> str | None:
-    headers = request.headers.get_all("Authorization")
-    if len(headers) > 1:
-        raise forbidden(f"{len(headers)} Authorization headers were sent; send one")
-    scheme, _, token = "".join(headers).partition(" ")
-    return token.strip() or None if scheme.lower() == "bearer" else None
+async def _logged(what: str, work: Awaitable[None]) -> None:
+    """Do background work, and log its failure."""
+    try:
+        await work
+    except Exception as error:
+        log.error("background work failed", what=what, exc_info=error)

@@ -10,15 +10,7 @@ from harness.arbiter.views import Viewer
 from protocol.channel import Channel
 from protocol.errors import PeerError, wrong_role
 from protocol.link import Link
-from protocol.messages import (
-    Error,
-    Games,
-    Goodbye,
-    Message,
-    StandingList,
-    Standings,
-    Watch,
-)
+from protocol.messages import Error, Games, Goodbye, Message, StandingList, Standings, Watch
 
 from .hello import welcome
 from .hosting import Hosting
@@ -37,9 +29,12 @@ class Spectating:
     """What it may see of games."""
     _watched: set[GameHost] = field(default_factory=set)
 
-    async def serve(self, channel: Channel) -> None:
-        """Converse until the connection ends."""
+    async def serve(
+        self, channel: Channel, attach: Callable[[Link], None] = lambda _link: None
+    ) -> None:
+        """Converse until the connection ends; ``attach`` takes the link, which may be dismissed."""
         link = Link(channel, lambda message, _at_ms: self._hear(link, message))
+        attach(link)
         link.send(welcome())
         try:
             await link.run()
@@ -57,16 +52,14 @@ class Spectating:
             case Standings():
                 link.send(self.standings())
             case Watch(game=game):
-                self._watch(link, game)
+                host = self.hosting.find(game)
+                if host is None:
+                    why = f"no game {game!r} is on"
+                    raise PeerError("unknown_game", why, retry="no", game=game)
+                for over in [it for it in self._watched if it.game not in self.hosting.games]:
+                    over.unwatch(link.send)
+                    self._watched.discard(over)
+                self._watched.add(host)
+                host.watch(link.send, self.viewer)
             case _:
                 raise wrong_role(message, "a spectator")
-
-    def _watch(self, link: Link, game: str) -> None:
-        host = self.hosting.find(game)
-        if host is None:
-            raise PeerError("unknown_game", f"no game {game!r} is on", retry="no", game=game)
-        for over in [each for each in self._watched if each.game not in self.hosting.games]:
-            over.unwatch(link.send)
-            self._watched.discard(over)
-        self._watched.add(host)
-        host.watch(link.send, self.viewer)

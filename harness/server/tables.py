@@ -85,10 +85,8 @@ class Tables:
         kind = self._kinds.get(name or MAIN)
         if kind is None:
             known = f"there are {', '.join(self.names)}" if self.names else "there is one kind only"
-            raise PeerError(
-                "unknown_table",
-                f"no table is called {name!r} here{did_you_mean(name or '', self._kinds)}; {known}",
-            )
+            meant = did_you_mean(name or "", self._kinds)
+            raise PeerError("unknown_table", f"no table is called {name!r} here{meant}; {known}")
         return kind
 
     def has_bot(self, name: str) -> bool:
@@ -120,9 +118,7 @@ class Tables:
         """Return what can be analysed, by table."""
         return {
             kind.name: GameKind(
-                equipment=kind.equipment,
-                rules=rules_on_wire(kind.rules),
-                words=kind.lexicon.name,
+                equipment=kind.equipment, rules=rules_on_wire(kind.rules), words=kind.lexicon.name
             )
             for kind in self
             if kind.equipment is not None

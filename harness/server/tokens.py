@@ -2,24 +2,30 @@
 
 With a token file only its names and invited players may play; it is read again when it changes.
 Without it, a name belongs to the first peer that logs in with a token for it, so nobody can take
-over another's game; unclaimed names are free. An invitation is a token without a name: it belongs
-for good to the first name that it is used with. Tokens are random and long, so a plain SHA-256 is
-enough: there is nothing to guess.
+over another's game; unclaimed names are free, and while in use belong to their ``Holder``. An
+invitation is a token without a name: it belongs for good to the first name that it is used with.
+Tokens are random and long, so a plain SHA-256 is enough: there is nothing to guess.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
-import os
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
+from typing import NamedTuple, Self
+
+from msgspec import UnsetType
 
 from harness.arbiter.journal import Journal
 from lexicons.text import read_text
 from protocol.errors import PeerError
+
+from .claims import Claims
+from .names import alike, check_new_name
 
 LEAST_TOKEN = 32
 """Fewest characters of a token that claims a name: 128 bits in hexadecimal."""
@@ -63,12 +69,6 @@ def read_token_file(path: Path) -> dict[str, str]:
     return known
 
 
-def write_private(path: Path, text: str) -> None:
-    """Write a new file that only its owner can read, from the first byte on."""
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-        file.write(text.encode())
-
-
 class KnownTokens:
     """The names and token hashes of a file, read anew when the file changes.
 
@@ -80,6 +80,8 @@ class KnownTokens:
     """
 
     def __init__(self, path: Path, tell: Callable[[str], None]) -> None:
+        self.changed: Callable[[], None] = lambda: None
+        """Called once names or tokens are new, gone or replaced."""
         self._path = path
         self._tell = tell
         self._version = self._stat()
@@ -115,6 +117,8 @@ class KnownTokens:
         ]
         self._known = known
         self._tell(f"{self._path} was read again: {'; '.join(changes) or 'nothing is new'}")
+        if changes:
+            self.changed()
 
     def _stat(self) -> tuple[int, ...] | None:
         try:
@@ -142,6 +146,17 @@ class Invitations:
         """Return the hash of the invitation that has become a name's token."""
         return self._taken.get(name)
 
+    def names(self) -> Iterable[str]:
+        """Return the names that have used one."""
+        return self._taken
+
+    def release(self, name: str) -> bool:
+        """Forget a name's invitation, without waiting for the commit; return whether it had one."""
+        if self._taken.pop(name, None) is None:
+            return False
+        self._journal.change_soon(("DELETE FROM invitations WHERE name = ?", (name,)))
+        return True
+
     async def make(self) -> str:
         """Make an invitation, and return its token."""
         token = new_token()
@@ -167,6 +182,55 @@ class Invitations:
         return True
 
 
+class Holder(NamedTuple):
+    """Whom a name without a token belongs to while it is in use; by default whoever comes next."""
+
+    secret_hash: str = ""
+    """Hash of the resume secret; empty: the client knows of none (version 1)."""
+    block: str = ""
+    """Of a client of version 1, the block of its address or, with a ``key``, a keyed hash of it."""
+    key: str = ""
+
+    def check(self, name: str, secret: str | UnsetType, block: str) -> None:
+        """Check that a client is the holder, by what it sent and the block of its address.
+
+        Raises:
+            PeerError: ``forbidden``; the connection is to be closed.
+        """
+        if self.secret_hash:
+            if not _is_same(self.secret_hash, hash_token(secret or "")):
+                way_back = "come back with the secret of its last welcome, or choose another name"
+                raise forbidden(f"the name {name!r} is in use: {way_back}")
+        elif self.block and not _is_same(self.block, _keyed(block, self.key)):
+            way_back = "come back from there, or choose another name"
+            raise forbidden(f"the name {name!r} is in use from another address: {way_back}")
+
+    def marks(self, key: str) -> dict[str, str]:
+        """Return what the journal keeps of a holder seen since the start; it has no addresses."""
+        if self.secret_hash:
+            return {_SECRET_MARK: self.secret_hash}
+        return {_ADDRESS_MARK: _keyed(self.block, key)} if self.block else {}
+
+    @classmethod
+    def of_marks(cls, marks: Mapping[str, object], key: str) -> Self:
+        """Return the holder of whom the journal keeps ``marks``, with the key they were made by."""
+        secret, block = (str(marks.get(mark) or "") for mark in (_SECRET_MARK, _ADDRESS_MARK))
+        return cls(secret, block, key)
+
+
+_SECRET_MARK, _ADDRESS_MARK = "secret_hash", "address_hash"
+
+
+def _keyed(block: str, key: str) -> str:
+    text = f"tilewire address {block}".encode()
+    return hmac.digest(key.encode(), text, "sha256").hex() if key else block
+
+
+def _is_same(one: str, other: str) -> bool:
+    # A damaged journal may have lone surrogates.
+    return hmac.compare_digest(one.encode(errors="surrogatepass"), other.encode())
+
+
 @dataclass(eq=False)
 class Gatekeeper:
     """Checks names against tokens."""
@@ -174,9 +238,17 @@ class Gatekeeper:
     journal: Journal
     tokens: KnownTokens | None = None
     """The tokens of the token file, if there is one: other names may play only if invited."""
+    entrants: Mapping[str, str] | None = None
+    """Hashes of the tokens that registered entrants of a tournament were given, by name.
+
+    None: no tournament is played.
+    """
+    reserved: Collection[str] = ()
+    """Names that no new name may look like, beside those that have a token."""
 
     def __post_init__(self) -> None:
         self.invitations = Invitations(self.journal)
+        self.claims = Claims(self.journal)
         self._claiming = set[str]()
         """Names whose claim is being written down."""
 
@@ -185,15 +257,20 @@ class Gatekeeper:
         name: str,
         token: str | None,
         *,
-        used_from: str | None = None,
-        peer: str = "",
-        check_claim: Callable[[int], None] = lambda _claimed: None,
+        is_in_use: bool = False,
+        address: str = "",
+        check_claim: Callable[[int, int], None] = lambda _claimed, _unused: None,
+        is_new: bool = True,
     ) -> None:
         """Admit a player or refuse; the first token for a free name claims it.
 
-        ``used_from`` is the peer that uses the name now, empty if only a game from before the
-        server's start does, None if nobody does; ``peer`` is the player's. Both have a port.
-        ``check_claim`` is called, before a name is claimed, with the number of claimed names.
+        In a tournament a registered name is claimed by the token that it was given, wherever it was
+        used before; without a token a name is used from the address only that it first came from.
+
+        A name that ``is_in_use`` can't be claimed; ``Player.hold`` says whether its holder is back.
+        ``address`` is the player's. ``check_claim`` is called, before a name is claimed, with the
+        number of claimed names, and of those that its network has claimed and not used. ``is_new``
+        is false if the name is an entrant's or a person's, whatever it looks like.
 
         Raises:
             PeerError: ``forbidden``, or as ``check_claim``; the connection is to be closed.
@@ -201,28 +278,76 @@ class Gatekeeper:
         """
         if name in self._claiming:
             raise forbidden(f"the name {name!r} is in use")
-        is_free = used_from is None and self._hash_of(name) is None
+        is_free = not is_in_use and self.hash_of(name) is None
+        if is_free and is_new:
+            check_new_name(name, self.claims.like(name) or alike(name, self._taken()))
         if token is not None and is_free and await self.invitations.take(name, token):
             return
         if self.check(name, token):
             return
-        # Nobody has claimed the name. While in use it belongs to its user.
-        is_elsewhere = used_from and host_of(used_from) != host_of(peer)
-        if used_from is not None and (token is not None or is_elsewhere):
-            raise forbidden(f"the name {name!r} is in use")
-        if token is not None:
+        if self.entrants is not None and await self._admit_entrant(name, token, address):
+            return
+        if token is not None:  # nobody has claimed the name
+            if is_in_use:
+                why = f"the name {name!r} is in use without a token, so it can't be claimed now"
+                raise forbidden(f"{why}: leave the token out, or choose another name")
             if len(token) < LEAST_TOKEN:
-                raise forbidden(
-                    f"a token that claims a name has {LEAST_TOKEN} characters or more; "
-                    "'tilewire token NAME' makes one"
+                why = f"a token that claims a name has {LEAST_TOKEN} characters or more"
+                raise forbidden(f"{why}; 'tilewire token NAME' makes one")
+            check_claim(len(self.journal.claimed_names()), self.claims.unused(address))
+            await self._claim(name, token, address)
+        elif self.entrants is not None:
+            await self.claims.come(name, address)
+            self.check(name, token)  # fails if it was claimed meanwhile
+
+    async def _admit_entrant(self, name: str, token: str | None, address: str) -> bool:
+        """Admit a name by the token that it was given, or refuse; return whether it was admitted.
+
+        If not, and it is not refused, it may come as other names do.
+        """
+        given = (self.entrants or {}).get(name)
+        if token is not None and given is not None:
+            if not hmac.compare_digest(given, hash_token(token)):
+                raise WrongToken(
+                    f"{name!r} is registered, and this is not the token that it was given; "
+                    "whoever runs the tournament has it"
                 )
-            check_claim(self.journal.claimed_names)
-            self._claiming.add(name)
-            try:
-                await self.journal.claim_name(name, hash_token(token))
-            finally:
-                self._claiming.discard(name)
-            self.check(name, token)  # fails if it was claimed at another host meanwhile
+            await self._claim(name, token, None)
+            return True
+        if not self.claims.is_from(name, address):
+            raise forbidden(
+                f"{name!r} came from another address before; come from there, with the token that "
+                "it was given, or ask whoever runs the tournament to release the name"
+            )
+        return False
+
+    async def _claim(self, name: str, token: str, address: str | None) -> None:
+        self._claiming.add(name)
+        try:
+            lasts = address is None or self.entrants is not None
+            await self.claims.claim(name, hash_token(token), None if lasts else address)
+        finally:
+            self._claiming.discard(name)
+        self.check(name, token)  # fails if it was claimed at another host meanwhile
+
+    def release(self, name: str) -> bool:
+        """Forget whose a name is; return whether it was anybody's.
+
+        Raises:
+            ValueError: it stands in the token file.
+        """
+        if self.tokens is not None and name in self.tokens.read():
+            raise ValueError(
+                f"the token of {name} is in the server's file; replace it there, by 'tilewire "
+                f"token {name} --tokens FILE --replace', or remove its line"
+            )
+        was_invited = self.invitations.release(name)
+        return self.claims.release(name) or was_invited
+
+    def _taken(self) -> Iterator[str]:
+        """Yield the names that no new one may look like, but for claimed ones."""
+        known = self.tokens.read() if self.tokens is not None else {}
+        return chain(self.reserved, known, self.invitations.names())
 
     def check(self, name: str, token: str | None) -> bool:
         """Check the token of a name; return whether the name has a token.
@@ -235,7 +360,7 @@ class Gatekeeper:
             if token is None:
                 raise forbidden(f"{unknown}, and no token was sent; this server wants one")
             raise WrongToken(f"{unknown}, and the token is not an unused invitation")
-        known_hash = self._hash_of(name)
+        known_hash = self.hash_of(name)
         if known_hash is None:
             return False
         if token is None:
@@ -246,13 +371,14 @@ class Gatekeeper:
 
     def may_come(self, name: str) -> bool:
         """Return whether a player of this name could be admitted."""
-        return self.tokens is None or self._hash_of(name) is not None
+        return self.tokens is None or self.hash_of(name) is not None
 
     def has_token(self, name: str) -> bool:
         """Return whether a name can be used only with its token."""
-        return self._hash_of(name) is not None
+        return self.hash_of(name) is not None
 
-    def _hash_of(self, name: str) -> str | None:
+    def hash_of(self, name: str) -> str | None:
+        """Return the hash of a name's token; None if it has none."""
         invited = self.invitations.hash_of(name)
         if self.tokens is not None:
             return self.tokens.read().get(name, invited)

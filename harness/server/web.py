@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import structlog
 from msgspec import Struct
+from msgspec.structs import replace
 from websockets.http11 import Request
 
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal_reading import (
     KeptGame,
     PastGame,
-    PastGames,
     has_game,
     read_ended_game,
     read_game,
@@ -33,6 +35,7 @@ from harness.matches.results import game_record
 from harness.page import Page
 from lexicons.store import Lexicon
 from protocol.channel import now_ms
+from protocol.errors import PeerError
 from protocol.messages import StandingList
 from protocol.websocket import HttpAnswer
 
@@ -45,15 +48,12 @@ if TYPE_CHECKING:
 
 PAST_LISTED = 50
 """Past games in an answer; its ``before`` leads to the earlier ones."""
-KEPT_GAMES = 32
-"""Answers about ended games that are kept: all spectators of a game ask at its end."""
 MOST_WAITING = 16
 """Readings of the journal that may wait for their turn; requests for more are refused."""
 
 log = structlog.get_logger(__name__)
 
 _T = TypeVar("_T")
-_Asked = TypeVar("_Asked")
 
 
 class OwnSight(Struct, frozen=True):
@@ -65,28 +65,28 @@ class OwnSight(Struct, frozen=True):
     """Why they are not shown while it is on."""
 
 
+@dataclass(eq=False)
 class Web:
     """Answers plain HTTP requests to a server."""
 
-    def __init__(
-        self,
-        hosting: Hosting,
-        standings: Callable[[], StandingList] | None,
-        monotonic: Callable[[], float] = time.monotonic,
-        ladder: Publisher | None = None,
-        play: PlayAnswers | None = None,
-        analyses: bool = False,
-        own: OwnSight | None = None,
-    ) -> None:
-        self._hosting, self._journal = hosting, hosting.journal.address
-        self._standings, self._ladder = standings, ladder
-        self._play, self._own, self._analyses = play, own, analyses
-        self._monotonic = monotonic
-        self.page = Page.read()
-        self._past: tuple[float, asyncio.Future[PastGames]] | None = None
-        self._ended_games: dict[str, asyncio.Future[HttpAnswer]] = {}
-        self._one_at_a_time = asyncio.Lock()
-        self._waiting = 0
+    hosting: Hosting
+    standings: Callable[[int | None], StandingList] | None
+    """Returns how the tournament stands, with the games of a round; None: none is played."""
+    monotonic: Callable[[], float] = time.monotonic
+    ladder: Publisher | None = None
+    play: PlayAnswers | None = None
+    """None: a tournament is played, and nothing else."""
+    analyses: bool = False
+    """Whether the server offers analysis."""
+    own: OwnSight | None = None
+    """None: the server is no host's own screen."""
+    corrected: Mapping[str, dict[str, Any]] = field(default_factory=dict)
+    """As ``FolderContents.corrected``."""
+    page: Page = field(default_factory=Page.read)
+    _fresh: dict[tuple[str, ...], tuple[float, asyncio.Future[Any]]] = field(default_factory=dict)
+    """What was read within the last second, or is being read, by what was asked for."""
+    _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock)
+    _waiting: int = 0
 
     def answer(self, request: Request) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         """Answer a plain HTTP request; None: nothing is at its address."""
@@ -109,151 +109,133 @@ class Web:
     ) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         match path:
             case ["games"]:
-                return self._games(query.get("before"))
+                return _told(self._games(query.get("before")))
             case ["games", file] if file.endswith(".gcg"):
                 game = file.removesuffix(".gcg")
-                host = self._hosting.games.get(game)
+                host = self.hosting.games.get(game)
                 if host is not None and host.book.ended is None:
                     return wrong(404, f"the game {game!r} is on; its GCG is here when it is over")
-                return self._read_answer(self._gcg, game)
+                return _told(self._read(self._gcg, game))
             case ["games", game]:
                 return self._game(game)
-            case ["standings"]:
-                if self._standings is None:
+            case ["standings", *number] if len(number) < 2:
+                if self.standings is None:
                     return wrong(404, "no tournament is played on this server")
-                return as_json(self._standings())
+                try:
+                    return as_json(self.standings(int(number[0]) if number else None))
+                except (PeerError, ValueError):
+                    return wrong(404, f"no round {number[0][:64]!r} has begun here")
             case ["play" | "words" as asked]:
-                if self._play is None:
+                if self.play is None:
                     return wrong(404, "a tournament is played on this server, and nothing else")
-                return (
-                    self._play.settings()
-                    if asked == "play"
-                    else self._play.words(query.get("words", ""), query.get("table"))
-                )
+                if asked == "play":
+                    return self.play.settings()
+                return self.play.words(query.get("words", ""), query.get("table"))
             case ["ladder", *rest]:
-                if self._ladder is None:
+                if self.ladder is None:
                     return wrong(404, "there is no ladder on this server")
-                answer = self._ladder.answer(rest, query)
+                answer = self.ladder.answer(rest, query)
                 if isinstance(answer, HttpAnswer):
                     return answer
-                return self._read_answer(answer, self._journal)
+                said = ("ladder", *rest, "?", *chain(*sorted(query.items())))
+                return _told(self._shared(said, answer, self.hosting.journal.address))
         return wrong(
             404,
             "no such address; the API has /api/games, /api/games/ID, /api/games/ID.gcg, "
-            "/api/standings, /api/ladder, /api/play, /api/words",
+            "/api/standings, /api/standings/ROUND, /api/ladder, /api/play, /api/words",
         )
 
     # --- lists ----------------------------------------------------------------------------------
 
     async def _games(self, before: str | None) -> HttpAnswer:
-        try:
-            if before is None:
-                past = await asyncio.shield(self._latest())
-            else:
-                past = await self._read(read_past, self._journal, PAST_LISTED, before)
-                if not any(past) and not await self._read(has_game, self._journal, before):
-                    return wrong(400, f"before must be the id of a game (got {before[:64]!r})")
-        except (JournalError, _Busy) as error:
-            return _failed(error)
+        journal = self.hosting.journal.address
+        if before is None:
+            past = await self._shared(("games",), read_past, journal, PAST_LISTED)
+        else:
+            past = await self._read(read_past, journal, PAST_LISTED, before)
+            if not any(past) and not await self._read(has_game, journal, before):
+                return wrong(400, f"before must be the id of a game (got {before[:64]!r})")
         return as_json(
             {
-                "tournament": self._standings is not None,
-                "ladder": self._ladder is not None,
-                "own": self._own,
-                "analysis": self._analyses,
-                "on": self._hosting.listed().games,
-                "past": list(map(_listed, past.games)),
+                "tournament": self.standings is not None,
+                "ladder": self.ladder is not None,
+                "own": self.own,
+                "analysis": self.analyses,
+                "on": self.hosting.listed().games,
+                "past": [_listed(it, self.corrected) for it in past.games],
                 "before": past.before,
             }
         )
 
-    def _latest(self) -> asyncio.Future[PastGames]:
-        """Return the reading of the latest games, shared by all requests within a second."""
-        now = self._monotonic()
-        if self._past is None or now - self._past[0] >= FRESH_S:
-            reading = self._read(read_past, self._journal, PAST_LISTED)
-            self._past = now, asyncio.ensure_future(reading)
-        return self._past[1]
-
     # --- a game ---------------------------------------------------------------------------------
 
     def _game(self, game: str) -> HttpAnswer | Awaitable[HttpAnswer]:
-        host = self._hosting.games.get(game)
+        host = self.hosting.games.get(game)
         if host is None or host.book.ended is not None:
-            return self._ended_game(game)
-        if self._own is not None and self._own.live:
-            return self._read_answer(self._live, game)
+            asked = "game", game, str(self.corrected.get(game))
+            return _told(self._shared(asked, self._disclose, game))
+        if self.own is not None and self.own.live:
+            return _told(self._read(self._live, game))
         return as_json(_shown(host.book))
-
-    async def _ended_game(self, game: str) -> HttpAnswer:
-        """Return a game that ended, read once for all requests."""
-        if game not in self._ended_games:
-            if len(self._ended_games) == KEPT_GAMES:
-                del self._ended_games[next(iter(self._ended_games))]
-            self._ended_games[game] = asyncio.ensure_future(self._disclosed(game))
-        return await asyncio.shield(self._ended_games[game])
-
-    async def _disclosed(self, game: str) -> HttpAnswer:
-        """Read a game that ended; if that fails, the next request reads it again."""
-        answer = None
-        try:
-            answer = await self._read_answer(self._disclose, game)
-        finally:
-            is_told = answer is not None and answer.status == 200
-            if not is_told and self._ended_games.get(game) is asyncio.current_task():
-                del self._ended_games[game]
-        return answer
-
-    async def _read_answer(self, tell: Callable[[_Asked], HttpAnswer], asked: _Asked) -> HttpAnswer:
-        try:
-            return await self._read(tell, asked)
-        except _Unknown as error:
-            return wrong(404, str(error))
-        except (JournalError, ValueError, _Busy) as error:
-            return _failed(error)
 
     def _disclose(self, game: str) -> HttpAnswer:
         kept, book = self._ended(game)
-        return as_json(_shown(book, kept, None if self._own is None else OWNER))
+        shown = _shown(book, kept, None if self.own is None else OWNER)
+        over = replace(shown["over"], **self.corrected.get(game, {}))
+        return as_json(shown | {"over": over})
 
     def _live(self, game: str) -> HttpAnswer:
         """Return a game as the host's own screen sees it: consistent, as of its last record."""
-        kept = read_game(self._journal, game)
+        kept = read_game(self.hosting.journal.address, game)
         if kept is None:
-            raise _Unknown(f"no game {game[:64]!r} is here")
+            raise _NotTold(f"no game {game[:64]!r} is here")
         book = Scorebook.restored(kept.records, kept.note, self._words_of(kept))
         return as_json(_shown(book, kept, OWNER))
 
     def _gcg(self, game: str) -> HttpAnswer:
         _, book = self._ended(game)
         assert book.ended is not None
-        if self._own is None and not is_open(book.opened, book.ended):
-            raise _Unknown("its racks stay hidden: it is void, or half of a pair with equal draws")
-        return HttpAnswer(200, game_record(book, " – ".join(book.opened.players)))
+        if self.own is None and not is_open(book.opened, book.ended):
+            raise _NotTold("its racks stay hidden: it is void, or half of a pair with equal draws")
+        title = " – ".join(book.opened.players)
+        return HttpAnswer(200, game_record(book, title, self.corrected.get(game, {})))
 
     def _ended(self, game: str) -> tuple[KeptGame, Scorebook]:
-        kept = read_ended_game(self._journal, game)
+        kept = read_ended_game(self.hosting.journal.address, game)
         if kept is None:
-            raise _Unknown(f"no game {game[:64]!r} is on here, or has ended here")
+            raise _NotTold(f"no game {game[:64]!r} is on here, or has ended here")
         lexicon = self._words_of(kept)
         if kept.is_short:
-            raise _Unknown("it is an old game, whose moves are in the server's archive only")
+            raise _NotTold("it is an old game, whose moves are in the server's archive only")
         book = Scorebook.restored(kept.records, None, lexicon)
         if book.ended is None:
             raise JournalError(f"the end of game {game[:64]} is not in its records")
         return kept, book
 
     def _words_of(self, kept: KeptGame) -> Lexicon:
-        lexicon = self._hosting.tables.lexicon_of(kept.opened)
+        lexicon = self.hosting.tables.lexicon_of(kept.opened)
         if lexicon is None:
             other = kept.opened.lexicon
-            raise _Unknown(f"it was played with other words than are here now ({other})")
+            raise _NotTold(f"it was played with other words than are here now ({other})")
         return lexicon
 
+    async def _shared(self, asked: tuple[str, ...], job: Callable[..., _T], *values: object) -> _T:
+        """Run a job as ``_read`` does, once for all who ask for the same within a second."""
+        now = self.monotonic()
+        self._fresh = {key: it for key, it in self._fresh.items() if now - it[0] < FRESH_S}
+        if asked not in self._fresh:
+            self._fresh[asked] = now, asyncio.ensure_future(self._read(job, *values))
+        reading: asyncio.Future[_T] = self._fresh[asked][1]
+        try:
+            return await asyncio.shield(reading)
+        except Exception:
+            self._fresh.pop(asked, None)  # the next request reads it again
+            raise
+
     async def _read(self, job: Callable[..., _T], *values: object) -> _T:
-        """Run a job that reads the journal, in a thread, one at a time; raise _Busy."""
+        """Run a job that takes its time, in a thread, one at a time; _NotTold if many wait."""
         if self._waiting >= MOST_WAITING:
-            raise _Busy("too many games are being read; try again")
+            raise _NotTold("too many games are being read; try again", status=503)
         self._waiting += 1
 
         async def in_turn() -> _T:
@@ -267,23 +249,27 @@ class Web:
         return await asyncio.shield(asyncio.create_task(in_turn()))
 
 
-class _Unknown(Exception):
-    """There is no such game; the message says so."""
+class _NotTold(Exception):
+    """What is asked for is not told; the message says why."""
+
+    def __init__(self, message: str, status: int = 404) -> None:
+        super().__init__(message)
+        self.status = status
 
 
-class _Busy(Exception):
-    """Too much is asked for at once; the message says so."""
+async def _told(answer: Awaitable[HttpAnswer]) -> HttpAnswer:
+    """Return an answer that is read in the journal, or the error if that fails."""
+    try:
+        return await answer
+    except _NotTold as error:
+        return wrong(error.status, str(error))
+    except (JournalError, ValueError) as error:
+        log.error("not told", reason=str(error))
+        return wrong(500, "the game can't be read; the server's log says why")
 
 
-def _failed(error: Exception) -> HttpAnswer:
-    if isinstance(error, _Busy):
-        return wrong(503, str(error))
-    log.error("not told", reason=str(error))
-    return wrong(500, "the game can't be read; the server's log says why")
-
-
-def _listed(past: PastGame) -> dict[str, Any]:
-    ended = past.ended
+def _listed(past: PastGame, corrected: Mapping[str, dict[str, Any]]) -> dict[str, Any]:
+    ended = replace(past.ended, **corrected.get(past.game, {}))
     return {
         "game": past.game,
         "begun": moment(past.created),

@@ -259,9 +259,18 @@ def _read_info(words: list[str]) -> Answer:
                 known = _pairs(rest)
                 return InfoInfer(known["leave"], float(known["prob"]))
             case ["endgame", *rest]:
-                return _read_endgame(rest)
-            case ["peg", *rest]:
-                return _read_peg(rest)
+                at = rest.index("pv") if "pv" in rest else len(rest)
+                known = _pairs([word for word in rest[:at] if word != "score"])
+                line = tuple(rest[at + 1 :])
+                return InfoEndgame(int(known["depth"]), int(known["spread"]), line)
+            case ["peg", "move", *rest] | ["peg", *rest]:  # the draft's own example has no "move"
+                draws = {"w": (), "d": (), "l": ()} | {
+                    word[0]: tuple(filter(None, word[2:].split("|")))
+                    for word in rest[1:]
+                    if word[1:2] == ":" and word[0] in "wdl"
+                }
+                spread = float(rest[rest.index("spread") + 1]) if "spread" in rest[:-1] else None
+                return InfoPeg(rest[0], draws["w"], draws["d"], draws["l"], spread)
     except (ValueError, LookupError):
         pass
     return InfoText(" ".join(words))
@@ -270,25 +279,6 @@ def _read_info(words: list[str]) -> Answer:
 def _pairs(words: list[str]) -> dict[str, str]:
     """Read ``key value key value …``."""
     return dict(zip(words[::2], words[1::2], strict=False))
-
-
-def _read_endgame(words: list[str]) -> InfoEndgame:
-    at = words.index("pv") if "pv" in words else len(words)
-    head = [word for word in words[:at] if word != "score"]
-    known = _pairs(head)
-    return InfoEndgame(int(known["depth"]), int(known["spread"]), tuple(words[at + 1 :]))
-
-
-def _read_peg(words: list[str]) -> InfoPeg:
-    words = words[1:] if words[:1] == ["move"] else words  # the draft's own example leaves it out
-    draws = {"w": (), "d": (), "l": ()} | {
-        word[0]: tuple(filter(None, word[2:].split("|")))
-        for word in words[1:]
-        if word[1:2] == ":" and word[0] in "wdl"
-    }
-    spread = words[words.index("spread") + 1] if "spread" in words[:-1] else None
-    known = None if spread is None else float(spread)
-    return InfoPeg(words[0], draws["w"], draws["d"], draws["l"], known)
 
 
 def _whole(text: str) -> int | None:

@@ -27,6 +27,17 @@ class Mine(Player):
         if depth == "deep":
             raise ValueError("depth is a number, not 'deep'")
 
+    choose = staticmethod(lambda view, budget, *more: None)
+
+    def observed(self):
+        pass
+
+def typed(most: int | None = 1, share: "float" = 0.5, *, style: str = "plain", quick: bool = True):
+    return Mine((most * 2, share * 2, style, quick))
+
+def plain(depth=3, share=0.5, flag=False, style="plain", book=None):
+    return Mine((depth, share, flag, style, book))
+
 def needs(*, book):
     return Mine(book)
 
@@ -101,6 +112,10 @@ def test_a_file(file: str) -> None:
     assert isinstance(player, Player)
     assert player.options == ("3", "plain")  # type: ignore[attr-defined]
     assert type(player).__module__ not in {"bot", "__main__"}
+    typed = create_player(parse_seat(f"{file}:typed?most=3&share=.25&style=7&quick=no"))
+    assert typed.options == ((6, 0.5, "7", False), "plain")  # type: ignore[attr-defined]
+    plain = create_player(parse_seat(f"{file}:plain?depth=4&share=1&flag=no&style=7&book=8"))
+    assert plain.options == ((4, 1.0, False, "7", "8"), "plain")  # type: ignore[attr-defined]
     import engine
 
     assert "tilewire" not in (engine.__file__ or "")
@@ -176,7 +191,8 @@ def test_an_engine_of_others(
     spec = parse_seat(text)
     assert (spec.kind, spec.dialect) == ("engine", text.partition(":")[0])
     assert (spec.name, spec.target) == (name, target.format(here=tmp_path))
-    assert dict(spec.options) == options
+    folder = {"folder": str(tmp_path)} if spec.dialect == "siu" else {}
+    assert dict(spec.options) == options | folder
     assert spec.starts_afresh == (spec.dialect != "files")
     monkeypatch.chdir("/")
     assert parse_seat(spec.text) == spec, "it means the same in every folder"
@@ -197,10 +213,10 @@ def test_an_engine_of_others(
         ("static?temperature", "'temperature'"),
         ("static?temperature=1&temperature=2", "'temperature' is given twice"),
         ("nowhere.py:Bot", "'nowhere.py'"),
-        ("nowhere.py", "write nowhere.py:NAME"),
+        ("nowhere.py", "there is no file 'nowhere.py'"),
         ("no_such_package.bots:Bot", "'no_such_package'"),
         ("some-thing:Bot", "neither a module's name nor a file"),
-        ("bot.players.static:", "is not the name of a factory"),
+        ("bot.players.static:", "is no name of a player's class"),
         ("http://example.org/bot", "begins with ws:// or wss://"),
         ("ws:///static", "names no host"),
         ("ws://host:port/static", "is no address"),
@@ -221,15 +237,78 @@ def test_what_is_no_seat(text: str, says: str) -> None:
     [
         ("Mine?breadth=1", "'breadth'"),
         ("Mine?depth=deep", "'deep'"),
-        ("needs", "'book'"),
-        ("Min", "'Min'"),
-        ("number", "can't be called"),
-        ("wrong", "makes a int; a player derives from"),
+        ("typed?most=deep", "most is a whole number, not 'deep'"),
+        ("typed?quick=maybe", "quick is yes or no, not 'maybe'"),
+        ("typed?share=1,5", "share is a number, not '1,5'"),
+        ("plain?flag=maybe", "flag is yes or no, not 'maybe'"),
+        ("needs", "book=…"),
+        ("Min", "'Min'; its players: Mine"),
+        ("number", "'number', which is no player; its players: Mine"),
+        ("wrong", "gives a int, which is no player"),
     ],
 )
 def test_what_makes_no_player(file: str, seat: str, says: str) -> None:
     with pytest.raises(SeatError, match=says):
         create_player(parse_seat(f"{file}:{seat}"))
+
+
+def test_a_class_that_is_no_player_is_named(tmp_path: Path) -> None:
+    (tmp_path / "e.py").write_text("class First:\n    pass\n")
+    with pytest.raises(SeatError, match=r"class First does not derive from bot\.player\.Player"):
+        parse_seat(str(tmp_path / "e.py"))
+
+
+@pytest.mark.parametrize(
+    ("methods", "says"),
+    [
+        ("def move(self, view): pass", "has no method choose"),
+        ("def chose(self, view, budget): pass", "line 3: write def choose.* in place of chose"),
+        (
+            "async def choose(self, view, budget): pass",
+            "in place of async choose",
+        ),
+        ("def choose(self, view, budget): yield", "in place of async choose"),
+        (
+            "def choose(self, view): pass",
+            "view, budget. in place of choose.self, view.$",
+        ),
+        ("def observ(self, view, play): pass", "line 3: write def observe"),
+    ],
+)
+def test_mistakes_in_a_class_are_found_when_it_is_loaded(
+    tmp_path: Path, methods: str, says: str
+) -> None:
+    code = f"from bot.player import Player\nclass First(Player):\n    {methods}\n"
+    (tmp_path / "first.py").write_text(code)
+    with pytest.raises(SeatError, match=says):
+        create_player(parse_seat(f"{tmp_path}/first.py"))
+
+
+def test_a_file_alone_is_its_only_player(tmp_path: Path) -> None:
+    file = tmp_path / "some%bots.py"
+    file.write_text("import unread\nclass _Base(Player): pass\nclass First(_Base): pass\n")
+    spec = parse_seat(f"{tmp_path}/some%25bots.py?depth=3")
+    assert (spec.name, spec.target, spec.options) == ("First", f"{file}:First", (("depth", "3"),))
+    assert parse_seat(spec.anywhere).target == spec.target
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        ("class A(bot.player.Player): pass\nclass B(A): pass", "has players A, B; write .*:A$"),
+        ("def First(): pass", r"no class .*Player.*; write .*:NAME$"),
+        ("class First(", "line 1: SyntaxError"),
+    ],
+)
+def test_which_player_of_a_file_is_asked(
+    tmp_path: Path, code: str, says: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "first.py").write_text(code)
+    with pytest.raises(SeatError, match=says):
+        parse_seat(f"{tmp_path}/first.py")
+    with pytest.raises(SeatError, match=r"did you mean first\.py"):
+        parse_seat("first")
 
 
 def test_a_module_that_is_not_there_is_told_from_one_that_breaks(

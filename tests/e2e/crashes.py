@@ -16,7 +16,7 @@ from pathlib import Path
 
 from e2e.hosts import Hosts
 from e2e.processes import SETTINGS, Server
-from msgspec import structs
+from msgspec import UNSET, UnsetType, structs
 
 from bot.seat.draw_audit import DrawsWitness
 from engine.movegen.generator import legal_moves
@@ -260,6 +260,9 @@ class Guest:
         """Set when the server has told it something about a game since the last restart."""
         self._ordeal = ordeal
         self._opponent = opponent
+        self._comes_by_address = name.endswith("b")
+        """Whether it knows of no secret, as bots of version 1."""
+        self._secret: str | UnsetType = UNSET if self._comes_by_address else ""
         self._session = BotSession()
         self._nonces: dict[str, SeatNonce] = {}
         self._witnesses: dict[str, DrawsWitness] = {}
@@ -294,9 +297,12 @@ class Guest:
                 await self._channel.close()
 
     async def _converse(self, channel: WebSocketChannel) -> None:
-        await channel.send(Hello(role="player", name=self.name))
+        await channel.send(Hello(role="player", name=self.name, secret=self._secret))
         welcome, _ = await channel.receive()
         assert isinstance(welcome, Welcome), welcome
+        if not self._comes_by_address:
+            assert isinstance(welcome.secret, str), "it has no token"
+            self._secret = welcome.secret
         if self._game is not None and self._game not in welcome.games:
             self._game = None  # it ended while the connection was lost
         if len(welcome.games) > 1:

@@ -188,7 +188,7 @@ def _text(truth: Truth, received: Received, value: Any) -> bool:
     )
 
 
-SAME = ("rules", "time", "board", "tiles", "bots")
+SAME = ("event", "rules", "time", "board", "tiles", "bots")
 """Fields that have nothing of a game: they are the same in all."""
 
 FIELDS: dict[str, _Check] = {
@@ -216,7 +216,7 @@ FIELDS: dict[str, _Check] = {
         _number,
     ),
     **dict.fromkeys(("over", "known_style", "begun", "opening", "own"), _nothing),
-    **dict.fromkeys(("message", "error", "absent", "held_back"), _text),
+    **dict.fromkeys(("message", "error", "absent", "held_back", "not_rated"), _text),
     **dict.fromkeys(("commitment", "commitments"), _commitment),
     "games": _game,
     "move": _move,
@@ -270,6 +270,7 @@ class Watch:
     folder: Path
     seed: int
     received: int = 0
+    turns: int = 0
     size: int = 0
     exchanges: int = 0
     problems: list[str] = field(default_factory=list)
@@ -285,6 +286,7 @@ class Watch:
 
     def _check(self, truth: Truth, received: list[Received]) -> None:
         self.received += len(received)
+        self.turns += len(truth.turns)
         self.size += sum(len(each.text.encode()) for each in received)
         self.exchanges += sum(truth.move(turn, None) != turn.move for turn in truth.turns)
         for each in received:

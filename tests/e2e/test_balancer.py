@@ -26,7 +26,6 @@ from harness.lab.bench.client import Client
 from harness.server.tokens import hash_token
 from protocol.channel import ChannelClosed
 from protocol.messages import GameOver, NewGame, Played, Watch
-from protocol.websocket import dial
 
 pytestmark = pytest.mark.skipif(haproxy.program() is None, reason=haproxy.MISSING)
 
@@ -62,14 +61,14 @@ class Hosts:
         port = stack.enter_context(haproxy.balancer(folder, [host.port for host in self.all]))
         self.url = f"ws://127.0.0.1:{port}"
 
-    async def start(self) -> tuple[Server, list[Server]]:
-        """Start all; return the one that serves, and those that stand by."""
+    async def start(self) -> Server:
+        """Start all; return the one that serves."""
         first, *others = self.all
         await asyncio.to_thread(first.start)
         for host in others:
             host.launch()
         await self.stand_by(others)
-        return first, others
+        return first
 
     def wait_for_heir(self, of: Server) -> Server:
         """Wait until another host serves; return it."""
@@ -138,21 +137,11 @@ async def back(url: str, name: str) -> Client:
 
 
 async def test_all_hosts_are_one_address(hosts: Hosts, tmp_path: Path) -> None:
-    first, others = await hosts.start()
+    first = await hosts.start()
     ann = await back(hosts.url, "ann")
     await ann.close()
     ann, bob, game = await two_at_a_table(hosts.url, hosts.url)
     mover, _, turn = await asyncio.wait_for(on_turn(ann, bob), PATIENCE_S)
-
-    # Who stands by says so to everybody, also in a handshake.
-    for host in others:
-        for path in ("/", "/serving", "/api/games", "/metrics"):
-            assert await get(url_of(host), path) == (503, "1")
-        status, told = await get(url_of(host), "/healthz")
-        assert (status, told["status"]) == (200, "standby")
-        assert str(first.pid) in told["serves"]
-        with pytest.raises(ChannelClosed, match="HTTP 503, 'this host stands by"):
-            await dial(url_of(host))
     assert (await get(url_of(first), "/serving"))[0] == 200
 
     # The page and its API, a spectator.
@@ -194,19 +183,18 @@ async def test_all_hosts_are_one_address(hosts: Hosts, tmp_path: Path) -> None:
     for client in (ann, bob):
         await client.close()
 
-
-async def test_another_version_is_put_in_place_host_by_host(hosts: Hosts) -> None:
-    first, others = await hosts.start()
-    await (await back(hosts.url, "early")).close()
+    # Another version is put in place host by host, who serves last.
+    serves = await asyncio.to_thread(hosts.wait_for_heir, first)
     _, _, game = await two_at_a_table(hosts.url, hosts.url)
-    for host in others:
-        host.terminate()
-        assert await asyncio.to_thread(host.wait) == 0
-        host.launch()
-        await hosts.stand_by([host])
-    first.terminate()
-    await asyncio.to_thread(hosts.wait_for_heir, first)
-    assert await asyncio.to_thread(first.wait) == 0
+    for host in hosts.all:
+        if host is not serves:
+            host.terminate()
+            assert await asyncio.to_thread(host.wait) == 0
+            host.launch()
+            await hosts.stand_by([host])
+    serves.terminate()
+    await asyncio.to_thread(hosts.wait_for_heir, serves)
+    assert await asyncio.to_thread(serves.wait) == 0
     ann, bob = await back(hosts.url, "ann"), await back(hosts.url, "bob")
     over = await asyncio.gather(pass_on(ann, game), pass_on(bob, game))
     assert {each.outcome for each in over} == {"zeroes"}

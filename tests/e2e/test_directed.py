@@ -34,7 +34,7 @@ rounds = 2
 games = 1
 time = "2m"
 wait = "10m"
-no_show = "30s"
+no_show = "5m"
 directors = ["hannah"]
 open = true
 """
@@ -128,7 +128,7 @@ def dialling(url: str) -> Iterator[dict[str, subprocess.Popen[str]]]:
     bots = {}
     try:
         for name, bot in DIALLING.items():
-            command = [*COMMAND, "connect", url, "--bot", bot, "--name", name, "--games", "100"]
+            command = [*COMMAND, "connect", url, "--bot", bot, "--name", name]
             bots[name] = subprocess.Popen(
                 command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
             )
@@ -156,8 +156,6 @@ async def test_a_session_with_guests_that_come_and_go(tmp_path: Path) -> None:
             again = await play_once_more(there)
             await say_goodbye(there, bots)
     check_folder(tmp_path / "event", again)
-    reported = await asyncio.to_thread(run_command, "report", there.folder, "--format", "markdown")
-    assert "report.md" in reported.stdout
 
 
 async def play_round_1(there: Session) -> None:
@@ -211,10 +209,9 @@ async def play_round_2(there: Session) -> None:
 
 async def play_once_more(there: Session) -> int:
     """Play the last game to its end, and once more; return its number."""
-    listed = await there.until(lambda it: it.over)
-    await there.direct("standings")
     names = ("ann", "bob", "cem", "eve", "fay", "late")
-    assert presences(listed) == {**dict.fromkeys(names, "here"), "dan": "withdrawn"}
+    there_are = {**dict.fromkeys(names, "here"), "dan": "withdrawn"}
+    listed = await there.until(lambda it: it.over and presences(it) == there_are)
 
     there.tell("--- the last game was wrong: it is played again")
     again = listed.games[-1].number

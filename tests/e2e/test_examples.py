@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -18,7 +19,7 @@ from engine.rules.rules import score_play, standard_rules
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.store import load_lexicon
 from protocol.channel import Channel
-from protocol.messages import Error, Resume, Seek, Seeking, Welcome
+from protocol.messages import Error, GameOver, NewGame, Resume, Seek, Seeking, Welcome
 
 TOKEN = "a token of thirty-two characters"
 
@@ -36,45 +37,92 @@ def test_it_needs_nothing_of_ours(name: str) -> None:
     assert not ours & set(done.stderr.split())
 
 
-def test_the_tiny_bot_plays_a_game_in_json(server: Server) -> None:
-    outcome, *scores = run_example("tiny_bot.py", server.url, "greedy").split()[:3]
-    assert outcome in ("out", "zeroes")
-    assert min(map(int, scores)) <= 0 < max(map(int, scores)), "greedy alone scores"
+@pytest.fixture(scope="session")
+def words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("words") / "words.txt"
+    run_command("lexicon", "words", "--out", path)
+    return path
 
 
-def test_the_tiny_bot_says_why_it_does_not_play() -> None:
+def test_the_tiny_bot_plays_words_in_json(server: Server, words: Path) -> None:
+    said = run_example("tiny_bot.py", server.url, "greedy", words)
+    assert min(scores_of(said)) > 50, "both play words"
+
+
+def scores_of(said: str) -> tuple[int, int]:
+    """Return the scores of a bot and of greedy; no move was refused, and it says who won."""
+    over = re.fullmatch(
+        r"(won|lost|no winner) (\d+)–(\d+) against greedy \((out|zeroes): .*\)\n", said
+    )
+    assert over is not None, said
+    own, theirs = int(over[2]), int(over[3])
+    assert over[1] == ("won" if own > theirs else "lost" if own < theirs else "no winner")
+    return own, theirs
+
+
+def test_the_tiny_bot_says_why_it_does_not_play(tmp_path: Path) -> None:
     heard: list[object] = []
 
     async def script(channel: Channel, _request: object) -> None:
         heard.append((await channel.receive()).content)
         await channel.send(Welcome(name="scripted", games=() if len(heard) > 1 else ("g1",)))
         heard.append((await channel.receive()).content)
-        await channel.send(Seeking(opponent="gredy", absent="nobody called 'gredy' is here"))
+        held_back = "the server is full" if len(heard) > 2 else None
+        absent = "nobody called 'gredy' is here"
+        await channel.send(Seeking(opponent="gredy", absent=absent, held_back=held_back))
         await channel.send(Error(code="unknown_game", message="it is over", retry="no"))
 
     with Scripted(script) as url:
-        first, second = tiny_bot(url), tiny_bot(url)
+        words = tmp_path / "words.txt"
+        assert "tilewire lexicon words" in tiny_bot(url, words).stderr
+        words.write_text("AA\n")
+        first, second = tiny_bot(url, words), tiny_bot(url, words)
     assert heard[1::2] == [Resume(game="g1"), Seek(opponent="gredy")]
     assert first.stdout.startswith("goes on with game g1, which began earlier\n")
-    assert second.stdout == "waits: nobody called 'gredy' is here\n"
-    assert tiny_bot(url).stderr.startswith(f"no server answers at {url}: ")
+    assert second.stdout == "waits: the server is full\n"
+    assert tiny_bot(url, words).stderr.startswith(f"no server answers at {url}: ")
 
 
-def tiny_bot(url: str) -> subprocess.CompletedProcess[str]:
+@pytest.mark.parametrize("bot", ["tiny_bot.py", "javascript/bot.mjs"])
+def test_a_bot_that_goes_on_with_a_game_names_whom_it_plays(bot: str, tmp_path: Path) -> None:
+    async def script(channel: Channel, _request: object) -> None:
+        await channel.receive()
+        await channel.send(Welcome(name="scripted", games=("g1",)))
+        assert (await channel.receive()).content == Resume(game="g1")
+        players = ("old foe", "me")
+        await channel.send(NewGame(game="g1", seq=2, players=players, you=1, lexicon="few"))
+        scores, why = (3, 40), "played out"
+        await channel.send(
+            GameOver(game="g1", seq=2, outcome="out", winner=1, scores=scores, message=why)
+        )
+
+    words = tmp_path / "words.txt"
+    words.write_text("AA\n")
+    command = [sys.executable] if bot.endswith(".py") else node()
+    with Scripted(script) as url:
+        command += [str(EXAMPLES / bot), url, "greedy", str(words)]
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.endswith("won 40–3 against old foe (out: played out)\n"), done.stderr
+
+
+def tiny_bot(url: str, words: Path) -> subprocess.CompletedProcess[str]:
     """Run it against an opponent that isn't there."""
-    command = [sys.executable, str(EXAMPLES / "tiny_bot.py"), url, "gredy"]
+    command = [sys.executable, str(EXAMPLES / "tiny_bot.py"), url, "gredy", str(words)]
     return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
 
 
-def test_the_bot_in_javascript_lays_the_best_words(server: Server, tmp_path: Path) -> None:
-    words = tmp_path / "words.txt"
-    run_command("lexicon", "words", "--out", words)
-    command = [*node(), str(EXAMPLES / "javascript" / "bot.mjs"), server.url, "greedy", str(words)]
+def test_the_bot_in_javascript_lays_the_best_words(
+    server: Server, words: Path, tmp_path: Path
+) -> None:
+    copied = shutil.copy(EXAMPLES / "javascript" / "bot.mjs", tmp_path / "my own.mjs")
+    command = [*node(), str(copied), server.url, "greedy", str(words)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, ""), "no move refused, each scored as it counted"
-    outcome, *scores = done.stdout.split()[:3]
-    assert outcome in ("out", "zeroes")
-    assert min(map(int, scores)) > 200, "both play the highest score"
+    assert min(scores_of(done.stdout)) > 200, "both play the highest score"
+    bare = [part for part in command if part != "--experimental-websocket"]
+    if bare != command:
+        done = subprocess.run(bare, capture_output=True, text=True, timeout=60, check=False)
+        assert (done.returncode, "node 22" in done.stderr) == (1, True)
 
 
 def node() -> list[str]:

@@ -1,11 +1,19 @@
-"""``kill -9`` of the serving process in mid-game, again and again, while bots play and return."""
+"""``kill -9`` in mid-game: of the serving process, again and again, and of a bot."""
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
+import pytest
 from e2e.crashes import Ordeal
 from e2e.kills import shown
+from e2e.processes import COMMAND, serving
+from msgspec import UNSET
+
+from harness.lab.bench.client import Client
+from protocol.channel import ChannelClosed
+from protocol.messages import Started
 
 KILLS = 4
 ALLOWED_MS = 300
@@ -26,3 +34,41 @@ async def test_kills_lose_nothing(tmp_path: Path) -> None:
         # What programs beside it took from the host is not the host's to promise.
         allowed_ms = ALLOWED_MS + one.waited_ms + ROUNDING_MS
         assert one.above_ms <= allowed_ms, f"a clock too far above it: {one}"
+
+
+async def test_a_bot_that_is_killed_gets_its_game_back_and_nobody_else_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    joining = ("--bot", "greedy", "--name", "ann", "--opponent", "bob", "--wait")
+    with serving(tmp_path, "--drain", "0s") as server:
+        command = [*COMMAND, "connect", server.url, *joining]
+        bob = await Client.login(server.url, "bob", secret="")
+        await bob.seek("ann")
+        first = await asyncio.create_subprocess_exec(*command)
+        game = await bob.get_ready()
+        await bob.expect(Started)
+        first.kill()
+        await first.wait()
+        (kept,) = await asyncio.to_thread(list, (tmp_path / "state").glob("tilewire/resume/*"))
+        assert kept.stat().st_mode & 0o777 == 0o600
+        server.kill()
+        await asyncio.to_thread(server.start)
+        for secret in (UNSET, ""):
+            with pytest.raises(ChannelClosed, match="forbidden"):
+                await Client.login(server.url, "ann", secret=secret)
+        second = await asyncio.create_subprocess_exec(
+            *command, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE
+        )
+        assert second.stdout is not None
+        back = await Client.login(server.url, "bob", secret=bob.welcome.secret)
+        await back.resume(game, -1)
+        over = await back.pass_to_the_end()
+        ended = await second.stdout.readline()
+        second.kill()
+        _, said = await second.communicate()
+        await back.close()
+    assert f"going on with earlier game {game} against bob" in said.decode()
+    assert ended.decode().startswith("earlier  ")
+    assert over.game == game
+    assert over.outcome in ("out", "zeroes")

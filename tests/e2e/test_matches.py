@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import re
@@ -26,9 +27,9 @@ from harness.arbiter.journal import Journal
 from harness.matches.folder import FolderContents
 
 KEYS = """a b games wins losses ties mean_score opponent_mean_score mean_spread spread_ci95 p_value
-elo elo_error faults units paired void win_rate elo_ci95 lost_double won_double largest_ratio
-largest_ratio_won seconds forfeits moves move_ms_mean move_ms_longest clock_used_ms_mean
-overtime_games time_penalty bingos_mean challenges"""
+elo elo_error faults units paired void win_rate elo_ci95 stopped_early lost_double won_double
+largest_ratio largest_ratio_won seconds forfeits moves move_ms_mean move_ms_longest
+clock_used_ms_mean overtime_games time_penalty bingos_mean challenges"""
 
 GCG_FILES = Path(__file__).parents[1] / "fixtures" / "gcg"
 GAMES = 12
@@ -182,26 +183,53 @@ def test_what_a_bot_prints_is_kept_and_its_exceptions_are_counted(tmp_path: Path
     done = run_command("match", f"{bad}:Breaks", "greedy", "--out", folder, status=1)
     lines = done.stderr.splitlines()
     assert lines.count(f"tilewire: Breaks: {bad}, line 7, in choose: LookupError: no book") == 1
-    assert lines[-1].startswith("tilewire: Breaks failed 4 times and lost 2 games")
+    assert lines[-1].startswith("tilewire: Breaks lost 2 games by its faults: 2 by crash")
     assert f"{folder}/games/*.faults.txt" in lines[-1]
+    first, second = csv.DictReader((folder / "results.csv").read_text("utf-8").splitlines())
+    assert all(
+        "Breaks" in game["note"] and "process ended" in game["note"] for game in (first, second)
+    )
+    listed = run_command("games", folder, "--json").stdout.splitlines()
+    assert [json.loads(line)["number"] for line in listed] == [1, 2]
     assert "seat restarted" not in done.stderr
     faults = (folder / "games" / "00001.faults.txt").read_text(encoding="utf-8").splitlines()
     assert faults[0] == "Breaks, crash: its process ended"
     assert faults[1] == f"{bad}, line 7, in choose: LookupError: no book"
     assert not any("worker_main" in line for line in faults), "the author's lines only"
-    kept = (folder / "seats" / "Breaks.log").read_text(encoding="utf-8")
-    assert kept.startswith("--- game 1 ---\nI have 7 tiles\nTraceback")
-    assert kept.count("I have 7 tiles") == 4
+    logs = sorted((folder / "seats").iterdir())
+    assert [log.name for log in logs] == ["Breaks.00001.log", "Breaks.00002.log"]
+    for log in logs:
+        kept = log.read_text(encoding="utf-8")
+        assert kept.startswith("I have 7 tiles\nTraceback")
+        assert kept.count("I have 7 tiles") == 2
+
+
+def test_games_lost_by_faults_are_counted_by_kind_and_give_status_1(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text(
+        "import time\nfrom bot.player import Choice, Player\nclass Loses(Player):\n"
+        "    def choose(self, view, budget):\n        time.sleep(60 * view.seat)\n"
+        "        return Choice(view.move('1A ZZZ'))\n"
+    )
+    clock = ("--time", "300ms", "--max-overtime", "0s", "--out", tmp_path / "match")
+    done = run_command("match", f"{bad}:Loses", "greedy", *clock, status=1)
+    said = "Loses lost 2 games by its faults: 1 by illegal, 1 by time"
+    assert done.stderr.splitlines()[-1].startswith(f"tilewire: {said}; see ")
+    transcripts = sorted((tmp_path / "match" / "games").glob("*.faults.txt"))
+    illegal, late = (file.read_text("utf-8") for file in transcripts)
+    assert illegal.count("refused: 1A ZZZ: ") == 3
+    assert late.startswith("Loses ")
 
 
 def test_a_bot_that_fails_before_its_games_is_told_what_it_raised(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
-    hook = "    def warm_up(self, lexicon):\n        pass\n"
+    hook = "    def warm_up(self, lexicon, rules):\n        raise TypeError('no')\n"
     bad.write_text(BREAKS.replace("    def choose", f"{hook}    def choose"))
     folder = tmp_path / "match"
     done = run_command("match", f"{bad}:Breaks", "greedy", "--out", folder, status=1)
     said = done.stderr.splitlines()[-1]
-    assert said.startswith("tilewire: Breaks missed 2 games in a row: TypeError: ")
+    assert said.startswith(f"tilewire: Breaks missed 2 games in a row: {bad}, line ")
+    assert "in warm_up: TypeError: no" in said
     # Of the second game, or of a void one if the other player was not ready either.
     assert re.search(rf"{folder}/games/0000[12](\.[0-9a-f]+)?\.faults\.txt", said)
 
@@ -227,11 +255,10 @@ def test_other_peoples_bots(tmp_path: Path) -> None:
     result = json.loads(done.stdout.splitlines()[-1])
     assert (result["a"], result["b"], result["games"]) == ("their-first", "Mine", 2)
     assert result["faults"] == {"a": {}, "b": {}}
-    (log,) = (tmp_path / "match" / "seats").iterdir()
-    assert log.name == "Mine.log", "who doesn't fail prints nothing, at the end either"
-    before, *printed = re.split(r"--- game \d ---\n", log.read_text(encoding="utf-8"))
-    assert (before, len(printed)) == ("", 2)
-    for text in printed:
+    logs = sorted((tmp_path / "match" / "seats").iterdir())
+    assert [log.name for log in logs] == ["Mine.00001.log", "Mine.00002.log"], "none of the other"
+    for log in logs:
+        text = log.read_text(encoding="utf-8")
         assert text.startswith("Traceback ")
         assert text.endswith(f"{mine}, line 9, in game_over\n    raise OSError('no room')\n")
     check_games(tmp_path / "match", 2)
@@ -323,11 +350,6 @@ def test_a_match_from_openings_that_was_killed_goes_on_without_their_file(tmp_pa
     assert [player.nick for player in games[2].players] == [
         player.nick for player in games[3].players[::-1]
     ]
-    shown = run_command("show", whole / "games" / "00003.gcg", "--turn", "0", "--json")
-    assert json.loads(shown.stdout)["cgp"].startswith(f"{house} ")
-    last = f"{whole / 'games' / '00003.gcg'}@3"
-    reviewed = run_command("analyze", last, "--rollouts", "1", "--json")
-    assert json.loads(reviewed.stdout.splitlines()[0])
 
 
 def test_a_match_that_is_stopped_shows_its_table_and_needs_little_memory(tmp_path: Path) -> None:
@@ -353,6 +375,26 @@ def test_a_match_that_is_stopped_shows_its_table_and_needs_little_memory(tmp_pat
         assert told.endswith(f"tilewire match --resume {folder} goes on\n")
         assert f"{games} games in " in printed
     assert max(peaks) < min(peaks) + 32_000
+
+
+def test_a_match_is_paused_by_a_file_until_that_is_gone(tmp_path: Path) -> None:
+    folder = tmp_path / "match"
+    folder.mkdir()
+    (pause := folder / "pause").touch()
+    begin: tuple[str | Path, ...] = ("greedy", "static", "--games", "2", "--out", folder)
+    for arguments in (begin, ("--resume", folder)):
+        command = [*COMMAND, "match", *map(str, arguments)]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as host:
+            assert host.stderr is not None
+            assert any(f"rm {pause}" in line for line in host.stderr)
+            assert not FolderContents(folder).results
+            if arguments is begin:
+                host.send_signal(signal.SIGINT)
+            else:
+                pause.unlink()
+            host.communicate(timeout=PATIENCE_S)
+        assert host.returncode == (130 if arguments is begin else 0)
+    assert len(FolderContents(folder).results) == 2
 
 
 def test_a_match_with_challenges_counts_them_and_replays(tmp_path: Path) -> None:

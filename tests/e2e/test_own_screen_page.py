@@ -85,11 +85,12 @@ async def test_racks_and_thoughts_of_both_show_as_they_are(
             await find_faults(page.page)
         await page.page.set_viewport_size({"width": PHONE, "height": 700})
         assert await page.page.evaluate("document.documentElement.scrollWidth") <= PHONE
-        await page.page.evaluate("document.querySelector('game-view').following.connection.drop()")
+        connection = "document.querySelector('game-view').following.connection"
+        await page.page.evaluate(f"{connection}.drop()")
         thinks(bob, 2, "-", 0.125)
         bob.say(Move(game="g1", seq=2, move="-"))
         await ann.turns.get()
-        await page.page.evaluate("document.querySelector('game-view').following.connect()")
+        await page.page.evaluate(f"{connection}.connect()")
         await page.shows("turn 2 of 2")
         await thoughts.get_by_text("12.5 % ± 1.0").wait_for()
         ann.say(Resign(game="g1", seq=3))

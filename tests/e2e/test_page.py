@@ -21,7 +21,6 @@ from engine.notation.move_text import format_move
 from engine.rules.rules import standard_rules
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
-from harness.arbiter.scorebook import SENTENCES
 from harness.arbiter.views import DisclosedTurn
 from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
@@ -30,7 +29,7 @@ from lexicons.alphabet import EMPTY
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.messages import GameOver, Info, Played, Started, YourTurn
-from protocol.parts import Belief, Candidate, LeaveChance, Search, TimeControl
+from protocol.parts import OUTCOMES, Belief, Candidate, LeaveChance, Search, TimeControl
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Route, WebSocketRoute
@@ -69,6 +68,7 @@ STANDINGS: dict[str, Any] = {
     "games": [
         {"number": 3, "players": ["ann", HOSTILE], "scores": [4, 9], "game": "g", "outcome": None}
     ],
+    "arranged": [{"round": 2, "names": [HOSTILE], "half": True}],
 }
 
 ROW = {
@@ -79,6 +79,8 @@ ROW = {
     "error": 31.2,
     "provisional": True,
     "games": 1200,
+    "met": 5,
+    "largest_share": 0.671,
     "points": 700.5,
     "last": "2026-11-23T12:00:00+00:00",
     "state": "waits",
@@ -630,10 +632,13 @@ async def test_a_ladder_says_how_games_ended_as_other_lists_do(
     for address, told in TOLD.items():
         await shown.page.route(f"**/{address}", partial(tell, told))
     await shown.go(running.url("#/ladder/blitz/some%2Fone"))
-    await shown.page.get_by_role("cell", name=SENTENCES["out"], exact=True).wait_for()
+    await shown.page.get_by_role("cell", name=OUTCOMES["out"].sentence, exact=True).wait_for()
     await shown.page.get_by_text("time (2)", exact=False).first.wait_for()
     await shown.page.get_by_text("not a word (1)").wait_for()
-    assert (await shown.page.evaluate(ENDINGS)).keys() == SENTENCES.keys()
+    await shown.page.get_by_text("5 opponents, 67 % of them with the one it met most").wait_for()
+    await shown.go(running.url("#/ladder/blitz"))
+    await shown.page.get_by_role("cell", name="5 (67 %)", exact=True).first.wait_for()
+    assert (await shown.page.evaluate(ENDINGS)).keys() == OUTCOMES.keys()
     await shown.page.close()
 
 

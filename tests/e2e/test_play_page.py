@@ -1,4 +1,4 @@
-"""Persons' games on the page: whole ones by keyboard, mouse and touch; challenges."""
+"""Persons' games on the page: a whole one by keyboard, others by mouse and touch; challenges."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import AXE, PHONE, Opened, find_faults, opened
+from e2e.browsing import AXE, DESK, PHONE, Opened, find_faults, opened
 from positions import legal_moves_of
 
 from bot.equipment import Equipment
@@ -26,10 +26,10 @@ from harness.arbiter import scorebook
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.scorebook import Scorebook
-from harness.cli.serving import HouseBots, read_bots
+from harness.cli.serving import House, read_bots
 from harness.server.play import Offered
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import Tables
 from harness.server.tokens import Gatekeeper
 from lexicons.alphabet import EMPTY
 from lexicons.store import load_lexicon
@@ -163,15 +163,15 @@ class Running:
 
     async def start(self) -> None:
         seats = read_bots({"greedy": "greedy", "bluff": "bluff?rate=1"})
-        self.bots = HouseBots(seats, Equipment(), load_lexicon())
-        main = TableKind(lexicon=load_lexicon(), bots=self.bots.seats)
+        self.house = House(seats, Equipment())
+        main = self.house.tables.main
         double = replace(main, name="double", rules=replace(main.rules, challenge="double"))
         self.journal = Journal(self.path)
         self.server = MatchServer(
             Tables(main, [double]),
             self.journal,
             Gatekeeper(self.journal),
-            self.bots.lend,
+            self.house.lend,
             port=self.port,
             max_games=4,  # a game each, on any machine
             drain_s=0,
@@ -183,7 +183,7 @@ class Running:
 
     async def stop(self) -> None:
         await self.server.stop()
-        await self.bots.close()
+        await self.house.close()
         self.journal.close()
 
     def host(self, player: str) -> GameHost:
@@ -316,16 +316,29 @@ class Person:
         else:
             await button.tap()
 
-    async def play(self, disturbances: Sequence[Disturb] = ()) -> None:
-        """Play a game to its end; the page shows it as it is after each disturbance."""
+    async def resign(self) -> None:
+        """Give the game up."""
+        for name in ("Resign", "Resign: sure?"):
+            await self.page.get_by_role("button", name=name, exact=True).click()
+        await self.page.get_by_text("You lose").wait_for()
+
+    async def play(self, disturbances: Sequence[Disturb], *, to_the_end: bool = False) -> None:
+        """Play until all has happened, and then to the end, or resign.
+
+        The page shows the game as it is after each disturbance.
+        """
         rest = iter(disturbances)
         while await self.asked():
             disturb = next(rest, None)
             if disturb is not None:
                 await self.check()
-            await self.move(disturb)
+            if disturb is None and not to_the_end:
+                await self.resign()
+            else:
+                await self.move(disturb)
         assert next(rest, None) is None, "the game ended before all had happened"
-        await self.check()
+        if to_the_end:  # nobody is told of the clock of who resigns
+            await self.check()
         await self.page.get_by_text("Draws checked: nobody chose the tiles").wait_for()
         assert [line for line in self.shown.said if not LOST.search(line)] == []
 
@@ -361,6 +374,8 @@ class Person:
         await asyncio.sleep(OUTAGE_S)
         proxy.is_cut = False
         await self.page.evaluate(TRY_NOW)
+        # Until the move has arrived it is still the person's turn.
+        await self.page.locator(".sheet tbody tr").nth(turns).wait_for(state="attached")
         assert await self.asked()
         assert book.turns[turns].seat == self.seat, "the move is taken, once"
         assert book.turns[turns].clocks[self.seat] <= left_ms - 1_000 * OUTAGE_S
@@ -384,13 +399,20 @@ class Person:
         return True
 
     async def try_phony(self) -> None:
-        """Play what is no word: that is said before and after, and the tiles stay."""
+        """Play what is no word: it is not sent; if nobody could say so, it is refused."""
         book = self.book
         assert book.game is not None
         phony = find_phony(book.game.position, book.rules)
         await self.lay(self.page, squares_of(phony, book), True)
         await self.page.get_by_text("(not a word)").first.wait_for()
+        assert await self.page.locator("[aria-disabled=true]", has_text="Play for").count() == 1
+        await self.page.keyboard.press("Enter")
+        await self.page.get_by_role("button", name="Recall").tap()
+        assert not await self.page.locator(".banner", has_text="more such moves").is_visible()
+        await self.page.route("**/api/words*", lambda route: route.fulfill(json={"words": {}}))
+        await self.lay(self.page, squares_of(phony, book), True)
         await self.page.get_by_role("button", name="Play for").tap()
+        await self.page.unroute("**/api/words*")
         await self.page.locator(".banner", has_text="2 more such moves lose").wait_for()
         await self.check()
         assert await self.page.locator("tile-board .placed").count() == len(phony.placed)
@@ -490,7 +512,7 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
     await running.stop()
 
 
-async def test_whole_games_by_keyboard_mouse_and_touch(running: Running, browser: Browser) -> None:
+async def test_games_by_keyboard_mouse_and_touch(running: Running, browser: Browser) -> None:
     """Each with a reload, a lost line and a restart of the server, which all of them see."""
     kay = Person(running, await opened(browser), "kay", by_keyboard)
     mo = Person(running, await opened(browser), "mo", by_mouse)
@@ -515,7 +537,7 @@ def troubles(person: Person, restart: Restart) -> list[Disturb]:
 async def play_with_keys(person: Person, restart: Restart) -> None:
     await person.begin()
     _, *others = troubles(person, restart)
-    await person.play([person.look, *others])
+    await person.play([person.look, *others], to_the_end=True)
     assert await person.page.evaluate(CHECKED) == [
         *("proven", "partly", "changed", "secret", "nonce", "dealt", "dealt", "unseen"),
         *["dealt"] * 3,
@@ -523,7 +545,7 @@ async def play_with_keys(person: Person, restart: Restart) -> None:
 
 
 async def play_twice(person: Person, restart: Restart) -> None:
-    """Play a game, and begin another with seats swapped."""
+    """Play until all has happened, and begin another game with seats swapped."""
     page = person.page
     await person.begin()
     await person.play(troubles(person, restart))
@@ -533,17 +555,20 @@ async def play_twice(person: Person, restart: Restart) -> None:
     await page.get_by_role("button", name="Again").click()
     assert await person.asked()
     assert person.seat == 1 - seat
-    await page.get_by_role("button", name="Resign").click()
-    await page.get_by_role("button", name="Resign: sure?").click()
-    await page.get_by_text("You lose").wait_for()
+    await person.resign()
+
+
+async def beside(page: Page, browser: Browser, width: int = DESK) -> Opened:
+    """Open another window of the browser that shows a page, with what that browser keeps."""
+    return await opened(browser, width, storage_state=await page.context.storage_state())
 
 
 async def play_on_a_phone(person: Person, restart: Restart, browser: Browser) -> None:
-    """Play a game, in two windows for a while; lay what is no word; run short of time."""
+    """Play in two windows for a while; lay what is no word; run short of time."""
     page = person.page
     await person.begin()
     assert await person.asked()
-    other = replace(person, shown=await opened(browser, PHONE))
+    other = replace(person, shown=await beside(page, browser, PHONE))
     await other.begin()
     await page.get_by_text("You are playing in another window").wait_for()
     assert await other.asked()
@@ -564,7 +589,11 @@ async def test_who_takes_a_game_back_is_warned_no_longer(
     wes = Person(running, await opened(browser), "wes", by_mouse)
     await wes.begin()
     assert await wes.asked()
-    other = replace(wes, shown=await opened(browser))
+    stranger = replace(wes, shown=await opened(browser))
+    await stranger.begin()
+    await stranger.page.locator(".banner:visible", has_text="'wes' is in use").wait_for()
+    await stranger.page.close()
+    other = replace(wes, shown=await beside(wes.page, browser))
     await other.begin()
     for person in (wes, other):
         await person.page.get_by_role("button", name="Play here").click()
@@ -573,9 +602,7 @@ async def test_who_takes_a_game_back_is_warned_no_longer(
     await other.page.locator("[data-at='0']").click()
     arrow = other.page.locator("tile-board .across")
     assert await arrow.count() == 1
-    await other.page.get_by_role("button", name="Resign").click()
-    await other.page.get_by_role("button", name="Resign: sure?").click()
-    await other.page.get_by_text("You lose").wait_for()
+    await other.resign()
     await other.page.locator(".moves").get_by_text("Final score").wait_for()
     await other.page.locator("[data-at='0']").click()
     assert await arrow.count() == 0, "nothing is laid any more"
@@ -648,7 +675,7 @@ async def test_a_part_of_the_page_that_can_not_be_loaded_says_so(
 ) -> None:
     shown = await opened(browser)
     for part in ("play_view", "review_view", "drill"):
-        await shown.page.route(f"**/{part}.js", lambda route: route.abort())
+        await shown.page.route(f"**/{part}.js", lambda route: route.fulfill(json={"words": {}}))
     for hash_ in ("play", "review", "drill"):
         await shown.go(f"http://127.0.0.1:{running.port}/#/")
         await shown.page.get_by_text("Past games").wait_for()

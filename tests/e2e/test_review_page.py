@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import AXE, PHONE, Opened, find_faults, opened
+from e2e.browsing import AXE, DESK, NARROWEST, PHONE, Opened, find_faults, opened
 from msgspec.structs import replace
 from servers import served
 
@@ -37,6 +37,8 @@ HEAD = 6
 """Lines before the first turn."""
 ROLLOUTS = 400
 HOSTILE = "<img src=x onerror=alert(1)>"
+CUT_OFF = """[...document.querySelectorAll(".turns .scroll, .more .scroll")]
+    .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)"""
 SLOW_MS = 120_000
 """For what an analysing process does, on a machine that may be busy."""
 
@@ -93,14 +95,17 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
     page = shown.page
     await shown.go(f"{running.url}#/review")
     text = "\n".join(GAME.read_text(encoding="utf-8").splitlines()[: HEAD + TURNS])
-    await paste(page, text.replace("8D OWARI +18 18", "8D OWARI +19 19"))
+    await paste(page, text.replace("8D OWARI +18 18", "8D OW1RI +18 18"))
     banner = page.locator(".banner", has_text="This can't be reviewed: line 7: ")
     await banner.wait_for(timeout=SLOW_MS)
-    assert "8D OWARI +19 19" in await page.get_by_label("A game as GCG").input_value()
+    assert "8D OW1RI +18 18" in await page.get_by_label("A game as GCG").input_value()
     named = text.replace("#player2 greedy greedy", f"#player2 greedy {HOSTILE}")
+    named = named.replace(".ROWLIEr +78 186", ".ROWLIEr +80 188")
     await paste(page, named)
     await page.get_by_text(f"{TURNS} turns analysed").wait_for(timeout=SLOW_MS)
     assert await page.evaluate("location.hash") == "#/review/mine"
+    means = await page.locator(".totals tbody tr").all_inner_texts()
+    assert [mean.count(" ± ") for mean in means] == [2, 2], "chance and points, with their errors"
     costliest = page.locator(".turns tbody tr").first
     assert await costliest.locator("a").inner_text() == "10", "the costliest comes first"
     assert await costliest.get_attribute("class") == "blunder"
@@ -151,8 +156,12 @@ async def test_a_game_is_reviewed_and_other_moves_are_tried(
     assert "<img" not in html
     assert HOSTILE.replace("<", "&lt;").replace(">", "&gt;") in html
 
-    await page.set_viewport_size({"width": PHONE, "height": 700})
-    assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    assert await page.locator(".turns small").inner_text() == "(+80; by the rules +78)"
+    for width in (DESK, 960, NARROWEST, PHONE):
+        await page.set_viewport_size({"width": width, "height": 700})
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        assert await page.evaluate(CUT_OFF) == [], f"at {width} px no table is wider than its box"
+        assert await page.locator(".turns th", has_text="Best").is_visible()
     assert await page.locator("main img").count() == 0
     if AXE.exists():  # tests/e2e/test_page.py says how to get it
         await find_faults(page)
@@ -180,6 +189,22 @@ async def test_a_position_is_dropped(running: Running, browser: Browser) -> None
     )
     await page.locator(".considered tbody tr").first.wait_for(timeout=SLOW_MS)
     assert await page.locator(".turns").count() == 0, "there is one position"
+    assert shown.said == []
+    await page.close()
+
+
+async def test_of_a_rack_that_is_not_recorded_no_other_move_is_tried(
+    running: Running, browser: Browser
+) -> None:
+    shown = await opened(browser)
+    page = shown.page
+    await shown.go(f"{running.url}#/review")
+    sheet = (GAME.parents[1] / "gcg" / "partial_racks.gcg").read_text()
+    await paste(page, "\n".join(sheet.splitlines()[:4]))
+    await page.get_by_text("1 turn analysed").wait_for(timeout=SLOW_MS)
+    choices = await page.locator(".choices button").all_inner_texts()
+    assert choices == ["Played"]
+    assert await page.locator("turn-review .fresh").count() == len("WORDS")
     assert shown.said == []
     await page.close()
 

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any
 
-from e2e.processes import COMMAND, Server, serving
+import pytest
+from e2e.processes import COMMAND, Server, run_command, serving
 
 from harness.lab.bench.client import Client
+from protocol.channel import ChannelClosed
 from protocol.messages import YourTurn
 
 
@@ -53,6 +56,31 @@ async def test_health_counts_a_game_and_watch_follows_it_to_its_end(tmp_path: Pa
 def test_that_what_is_sent_can_be_read_on_its_way_is_warned_of(tmp_path: Path) -> None:
     with serving(tmp_path, "--host", "0.0.0.0", "--open-to-all") as server:
         assert "what is sent to 0.0.0.0" in server.hear("can be read on its way, tokens too")
+
+
+IN_AN_IMAGE = Path(__file__).parents[2] / "docs" / "operating.md"
+
+
+async def test_the_image_serves_those_who_have_a_token(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The commands of the document are run here as the image's entry point runs them."""
+    commands = re.sub(r"\\\n\s*", "", IN_AN_IMAGE.read_text())
+    ((name, tokens),) = re.findall(r"tilewire tilewire token (\w+) --tokens (\S+) >", commands)
+    (options,) = re.findall(r"--memory 4g tilewire serve (.*)", commands)
+    monkeypatch.chdir(tmp_path)  # the image's volume
+    monkeypatch.setenv("TILEWIRE_HOST", "0.0.0.0")
+    for too_early in ("", options):
+        done = run_command("serve", "--db", "no.db", *too_early.split(), status=2)
+        assert "--tokens" in done.stderr or tokens in done.stderr
+    token = run_command("token", name, "--tokens", tokens).stdout.strip()
+    with serving(tmp_path, *options.split()) as server:
+        assert " at all IPv4 addresses," in server.said[-1]
+        url = server.url
+        with pytest.raises(ChannelClosed, match="forbidden"):
+            await Client.login(url, name)
+        client = await Client.login(url, name, token=token)
+        await client.close()
 
 
 async def test_sigterm_lets_games_end(tmp_path: Path) -> None:

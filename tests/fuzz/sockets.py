@@ -362,8 +362,5 @@ async def fuzz_bridge(folder: Path, visitors: Visitors, count: int, at_once: int
     config = BridgeConfig(origins=(_ORIGIN,), port=0, tokens=str(tokens), engine=())
     bridge = Bridge(config, lambda _sentence: None)
     with visitors.uncaught.watching():
-        await bridge.start()
-        try:
+        async with bridge.listening():
             await visitors.come(lambda: visitors.visit_bridge(bridge.port), count, at_once)
-        finally:
-            await bridge.stop()

@@ -13,13 +13,13 @@ from typing import NamedTuple
 
 import pytest
 from cyclopts import App, MissingArgumentError
-from search_views import opening, unlimited, view_at
 
 from bot.player import Factory, Listener, Player
-from bot.registry import _BUILT_IN, create_player, load_factory
+from bot.registry import _BUILT_IN, load_factory
 from bot.seat_text import parse_seat
 from engine.inference.rack_filter import DOUBT
 from harness.cli import COMMANDS as NAMES
+from harness.cli import GROUPS as PURPOSES
 from harness.cli import command_line
 from harness.lab.in_process import FullKnowledgePlayer
 from harness.lab.studies.duel import FULL_KNOWLEDGE
@@ -144,6 +144,16 @@ def test_every_command_is_in_a_document(name: str) -> None:
     assert any(f"{' '.join(called(one))} ".startswith(f"{name} ") for one in told)
 
 
+def test_commands_are_listed_as_in_the_help() -> None:
+    parts = re.split(r"^## (.+)$", prose(PLAYERS.with_name("commands.md")), flags=re.MULTILINE)[1:]
+    rows = {
+        title: re.findall(r"^\| `tilewire (\w+)", text, re.MULTILINE)
+        for title, text in zip(*[iter(parts)] * 2, strict=True)
+    }
+    listed = {title: [*dict.fromkeys(names)] for title, names in rows.items() if names}
+    assert [*listed.items()] == [(purpose, [*lines]) for purpose, lines in PURPOSES.items()]
+
+
 def links() -> Iterator[Found]:
     for path in DOCUMENTS:
         text = SPAN.sub(lambda span: "\n" * span[0].count("\n"), prose(path))
@@ -198,15 +208,3 @@ def test_the_methods_of_a_player_are_as_written() -> None:
         for name, method in methods
         if inspect.isfunction(method)
     }
-
-
-@pytest.mark.parametrize(("document", "seat"), [(README, "First"), (PLAYERS, "Short?most=2")])
-def test_an_example_plays(
-    document: Path, seat: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(tmp_path)
-    text = document.read_text(encoding="utf-8")
-    (tmp_path / "mine.py").write_text(text.partition("```python\n")[2].partition("```")[0])
-    player = create_player(parse_seat(f"{tmp_path / 'mine.py'}:{seat}"))
-    view = view_at(opening("AEINRTS"))
-    assert player.choose(view, unlimited()).move in [one.move for one in view.legal_moves()]

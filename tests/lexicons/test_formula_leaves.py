@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tracemalloc
 from collections import Counter
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -24,12 +25,12 @@ def by_the_definition(leave: tuple[int, ...], distribution: TileDistribution) ->
     """Add the formula up tile by tile."""
     counts = Counter(leave)
     number = {text: tile for tile, text in enumerate(distribution.alphabet.letters)}
-    total, vowels, consonants = counts[BLANK] * formula.BLANK_WORTH, 0, 0
+    total, vowels, consonants = sum(formula.BLANKS[: counts[BLANK]]), 0, 0
     for tile, count in counts.items():
-        precious = tile in (BLANK, number.get("S"))
         total += count * formula.KEPT_TILE
-        total += (count - 1) * (formula.REPEATED_PRECIOUS if precious else formula.REPEATED)
         if tile != BLANK:
+            precious = tile == number.get("S")
+            total += (count - 1) * (formula.REPEATED_PRECIOUS if precious else formula.REPEATED)
             text, points = distribution.alphabet.letters[tile], distribution.points[tile]
             dear = formula.DEAR_TILE * max(0, points - 1)
             total += count * formula.ENGLISH.get(text, dear)
@@ -65,7 +66,7 @@ def test_the_table_is_the_formula() -> None:
 
 
 def toy(path: Path) -> TileDistribution:
-    path.write_text("?,?,2,0,0\nА,а,5,1,1\nБ,б,2,3,0\nЩ,щ,1,10,0\n", encoding="utf-8")
+    path.write_text("?,?,6,0,0\nА,а,5,1,1\nБ,б,2,3,0\nЩ,щ,1,10,0\n", encoding="utf-8")
     return load_distribution(path)
 
 
@@ -73,9 +74,18 @@ def test_other_languages_go_by_points(tmp_path: Path) -> None:
     distribution = toy(tmp_path / "toy.csv")
     values = [formula_leaves(distribution).value([tile]) for tile in range(4)]
     assert values == sorted(values, reverse=True)
-    for leave in ((), (0, 1, 1), (1, 1, 2, 3), (0, 0, 1, 2)):
+    for leave in ((), (0, 1, 1), (1, 1, 2, 3), (0, 0, 1, 2), (0, 0, 0, 1), (0,) * 6):
         expected = by_the_definition(leave, distribution)
         assert round(formula_leaves(distribution).value(leave) * 1_000) == expected
+
+
+def test_each_further_blank_is_worth_less(tmp_path: Path) -> None:
+    """A rack has few places for them; and what the third is worth was measured."""
+    table = formula_leaves(toy(tmp_path / "toy.csv"))
+    values = [table.value([BLANK] * count) for count in range(7)]
+    gains = [after - before for before, after in pairwise(values)]
+    assert gains == sorted(gains, reverse=True)
+    assert gains[1] > 15 > gains[2]
 
 
 def test_it_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,6 +150,8 @@ CHAIN = [node(0, 2), node(0, 2), *(node(1, at) for at in range(3, MAX_WORD + 4))
         ([node(0, 2), node(0, 2), node(1, 1)], "node 2 of 3 has its child at 1"),
         ([node(0, 2), node(0, 2), node(1, flags=0)], "never ends"),
         ([node(0, 2), node(0), node(1, flags=ACCEPTS | LAST)], "a DAWG only"),
+        ([node(0, 2), node(0), node(2, 3), node(1, flags=ACCEPTS | LAST)], "a DAWG only"),
+        ([node(0, 2), node(0), node(1, 3), node(2, flags=ACCEPTS | LAST)], "sorted letters"),
         ([node(0), node(0, 2), node(1, flags=ACCEPTS | LAST)], "a GADDAG only"),
         ([node(0, 2), node(0, 2), node(64)], "node 2 has tile 64, but the highest is 63"),
         ([node(0, 2), node(0, 2), node(2, flags=0), node(1)], "node 2 .* not in tile order"),

@@ -36,6 +36,8 @@ def playable(language: str, *lines: str) -> tuple[list[str], dict[str, tuple[int
         ("spanish", "niño pingüino árbol kilo perro", "NIÑO PINGÜINO ÁRBOL PERRO"),
         ("catalan", "col·legi qüestió ŀl plaça byte Girona any", "COL·LEGI QUESTIO PLAÇA ANY"),
         ("dutch", "ĳs één auto's tv-gids Delft", "IJS EEN"),
+        ("norwegian", "blåbær idé øy zoom Oslo müsli", "BLÅBÆR IDE ØY ZOOM MÜSLI"),
+        ("nynorsk", "kjærleik òg", "KJÆRLEIK OG"),
     ],
 )
 def test_the_words_of_a_language(language: str, lines: str, words: str) -> None:
@@ -117,6 +119,14 @@ def test_a_list_in_another_encoding_is_refused(listed: PackageList) -> None:
     with pytest.raises(ValueError, match=r"polish, line 2: byte 0xBF is not UTF-8"):
         install(listed)
     assert installed_note("polish") is None
+
+
+@pytest.mark.parametrize("encoding", ["iso-8859-1", "utf-8"])
+def test_the_norwegian_list_may_be_in_either_encoding(tmp_path: Path, encoding: str) -> None:
+    own = _Listed(**vars(PACKAGE_LISTS["norwegian"]))
+    object.__setattr__(own, "folder", tmp_path)
+    own.source.write_text("blåbær\n", encoding=encoding)
+    assert (install(own).words, texts(load_lexicon("norwegian"))) == (1, ["BLÅBÆR"])
 
 
 @pytest.mark.parametrize("what", ["lzma.open", "lexicons.package_lists.write_json"])

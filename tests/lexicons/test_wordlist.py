@@ -85,7 +85,7 @@ def test_a_small_file_of_much_text_is_not_unpacked_whole(monkeypatch: pytest.Mon
         ("AA\nAB\nQ?\n", "line 3: '\\?' at character 2"),
         ("AA\nAB a muscle\n", "line 2: 'AB' has something behind it"),
         ("AA\tlava\n", "line 1: 'AA' has something behind it"),
-        ("AA\n\n#\nA\n", "line 4: 'A' has 1 letters"),
+        ("AA\n\n#\nA\n", "line 4: 'A' has 1 letter;"),
         ("AA\n" + "B" * 64, "line 2: .* has 64 letters"),
         ("AA\n" + "B" * 10_000, "line 2: 'B+'… has 10,000 characters"),
         ("AB\nCARE\nAA\ncare\nAB\n", "line 4: 'CARE' is in line 2 already"),

@@ -32,6 +32,9 @@ PINGS_PER_S = 500
 """Of each honest bot."""
 
 THINK_S = 0.02
+NEWCOMERS = 3
+"""Pairs that come during an attack on places: all of them and the honest bots fill the server."""
+
 BACK_WITHIN_MS = 10.0
 PATIENCE_S = 15.0
 """How long recovery may take before it is given up."""
@@ -198,6 +201,8 @@ class Siege:
     echo_port: int
     seconds: float
     bots: tuple[Honest, ...]
+    leaves_places: bool = True
+    """Whether newcomers found the places that they are to have."""
 
     async def attack(self, name: str) -> list[str]:
         """Attack the echo, then the server; return a row of the table."""
@@ -210,6 +215,7 @@ class Siege:
         p99_held = noticed.p99_ms <= max(10.0, 1.5 * control.p99_ms)
         charge_held = noticed.overcharge_ms <= max(10, 1.5 * control.overcharge_ms)
         held = p99_held and charge_held and back_s is not None and back_s <= 5
+        held = held and self.leaves_places and noticed.moves > 0
         return [
             f"{name}: {ATTACKS[name].what}",
             *(f"{ms:.1f} ms" for ms in (noticed.p50_ms, noticed.p99_ms, control.p99_ms)),
@@ -231,6 +237,9 @@ class Siege:
             since, busy_s = time.perf_counter(), cpu_s(self.served.pid)
             await asyncio.sleep(self.seconds if name else 1.0)
             until, busy_s = time.perf_counter(), cpu_s(self.served.pid) - busy_s
+            is_for_places = name is not None and ATTACKS[name].takes_places
+            if is_for_places and port != self.echo_port:
+                self.leaves_places = await newcomers_play(self.served.url)
         if port == self.echo_port:
             await asyncio.sleep(1)
         return seen(self.bots, since, until), busy_s / (until - since)
@@ -247,6 +256,23 @@ class Siege:
                 if seen(self.bots, now, now + 0.2).p50_ms <= max(BACK_WITHIN_MS, 2 * calm.p50_ms):
                     return now - ended
         return None
+
+
+async def newcomers_play(url: str) -> bool:
+    """Have newcomers play, all at once; return whether all of them had a place."""
+    players = [await Client.login(url, f"newcomer {number}") for number in range(2 * NEWCOMERS)]
+    try:
+        async with asyncio.timeout(PATIENCE_S):
+            for number, player in enumerate(players):
+                await player.seek(f"newcomer {number ^ 1}")
+            await asyncio.gather(*(player.get_ready() for player in players))
+            await asyncio.gather(*(player.pass_to_the_end() for player in players))
+    except TimeoutError:
+        return False
+    finally:
+        for player in players:
+            await player.close()
+    return True
 
 
 async def attack(names: Iterable[str], seconds: float) -> list[list[str]]:

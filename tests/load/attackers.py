@@ -95,6 +95,10 @@ def _guess(_number: int, _game: str) -> bytes:
     return hello("player", CLAIMED, secrets.token_urlsafe(32))
 
 
+def _borrow(number: int, _game: str) -> bytes:
+    return hello("arbiter", f"arbiter {number}")
+
+
 def _watch(_number: int, game: str) -> bytes:
     return said(Watch(game=game))
 
@@ -124,6 +128,8 @@ class Attack:
     """How often; 0: as fast as the other side takes it, None: when the other side is gone."""
     request: bytes = HANDSHAKE
     reads: bool = True
+    takes_places: bool = False
+    """Whether it is after the places of games."""
 
 
 def _flood(payload: bytes, times: int = 1) -> _Content:
@@ -161,6 +167,15 @@ ATTACKS = {
         "100 spectators who ask and never read", 100, _spectator, _watch_fast, 0.01, reads=False
     ),
     "seeks": Attack("600 seekers who seek anew twice a second", 600, _seeker, _seek, 0.5),
+    "lent": Attack(
+        "bots lent to 8 arbiters who only ping",
+        8,
+        _borrow,
+        _always(said(Ping(id=1))),
+        0.05,
+        request=HANDSHAKE.replace(b"GET /", b"GET /static"),
+        takes_places=True,
+    ),
     "names": Attack("claims of names on 8 connections", 8, _claim, every_s=0.01),
     "tokens": Attack("wrong tokens on 8 connections", 8, _guess, every_s=0.01),
 }

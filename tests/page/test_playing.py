@@ -17,7 +17,10 @@ const store = (items) => ({
 const said = [];
 globalThis.location = { href: "http://127.0.0.1/" };
 globalThis.sessionStorage = store({ "tilewire.game": JSON.stringify(kept.game) });
-globalThis.localStorage = store({ "tilewire.draws Ann": JSON.stringify(kept.witness) });
+globalThis.localStorage = store({
+  "tilewire.draws Ann": JSON.stringify(kept.witness),
+  "tilewire.secret Ann": JSON.stringify(kept.secret),
+});
 const answer = past ?? { error: "none" }, status = past ? 200 : 404;
 const answers = async () => ({ ok: status === 200, status, json: async () => answer });
 globalThis.fetch = answers;
@@ -38,10 +41,11 @@ globalThis.WebSocket = class {
 };
 const { Playing } = await import("./playing.js");
 const ignore = () => {}, listener = { changed: ignore, said: ignore };
-const playing = new Playing({ name: "Ann", token: "" }, listener);
+const playing = new Playing({ name: "Ann", token: kept.token ?? "" }, listener);
 if (kept.seeks) playing.seek("static");
 for (const message of told) {
   if (message.type === "lost") playing.lost(1);
+  else if (message.type === "opened") playing.connection.socket.onopen();
   else if (message.type === "connected anew") {
     globalThis.fetch = answers;
     playing.connection.connect();
@@ -50,7 +54,7 @@ for (const message of told) {
 }
 await playing.queue;
 const { phase, sentence, witness, lostFor } = playing;
-playing.close();
+playing.connection.stop();
 console.log(JSON.stringify({ phase, sentence, witness, lostFor, said }));
 """
 
@@ -125,3 +129,13 @@ def test_a_network_that_dies_under_an_offer_holds_nothing_up(tmp_path: Path) -> 
     anew = {"type": "connected anew"}
     shown = heard(tmp_path / "b", listed, offer, anew, WELCOME, isDead=True)
     assert (shown["lostFor"], shown["phase"]) == (0, "idle"), "what comes too late drops nothing"
+
+
+def test_a_name_without_a_token_comes_back_by_the_secret_of_its_welcome(tmp_path: Path) -> None:
+    opened, anew = {"type": "opened"}, {"type": "connected anew"}
+    shown = heard(tmp_path / "new", opened, WELCOME | {"secret": "ab"}, anew, opened)
+    assert [each["secret"] for each in shown["said"]] == ["", "ab"]
+    shown = heard(tmp_path / "kept", opened, WELCOME, anew, opened, secret="cd")
+    assert [each["secret"] for each in shown["said"]] == ["cd", "cd"]
+    shown = heard(tmp_path / "token", opened, token="t", secret="cd")
+    assert [(each["token"], "secret" in each) for each in shown["said"]] == [("t", False)]

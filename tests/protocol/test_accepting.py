@@ -234,6 +234,16 @@ async def test_a_turn_of_the_loop_accepts_few(monkeypatch: pytest.MonkeyPatch) -
     )
 
 
+async def test_two_colons_are_all_addresses_of_both_families() -> None:
+    if not socket.has_ipv6:
+        pytest.skip("there is no IPv6 here")
+    bound, everywhere = await bind("::", 0), await bind("", 0)
+    assert {it.family for it in bound} == {it.family for it in everywhere}
+    assert socket.AF_INET in {it.family for it in bound}
+    for listening in (*bound, *everywhere):
+        listening.close()
+
+
 async def test_sockets_in_a_tls_handshake_have_places_and_lose_them(
     monkeypatch: pytest.MonkeyPatch, served: ssl.SSLContext, known: ssl.SSLContext
 ) -> None:

@@ -86,9 +86,11 @@ NAMES = {
     "LeaveChance": "chance of a leave",
     "ListedGame": "listed game",
     "PlayerHere": "player who is here",
+    "Connected": "connection",
     "Ban": "ban",
     "StandingRow": "standing",
     "RoundGame": "game of a round",
+    "Arrangement": "arrangement",
     "Accusation": "accusation",
 }
 COMMON = {"game": "The game.", "seq": "The number of the event.", "seat": "Whose turn it was."}
@@ -121,7 +123,8 @@ def _section(
     info = inspect.type_info(kind)
     assert isinstance(info, inspect.StructType)
     if info.fields:
-        meanings = _meanings(source)
+        classes = [sources[base.__name__] for base in kind.__mro__ if base.__name__ in sources]
+        meanings = {name: text for each in classes[::-1] for name, text in _meanings(each).items()}
         lines += ["| field | type | default | meaning |", "| --- | --- | --- | --- |"]
         for field in info.fields:
             meaning = meanings.get(field.name) or COMMON[field.name]

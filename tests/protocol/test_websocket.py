@@ -465,7 +465,7 @@ async def test_who_is_closed_learns_the_code_and_the_reason() -> None:
 
 async def test_a_plain_request_can_be_answered() -> None:
     async with server(
-        on_http=lambda request: HttpAnswer(200, f"hello {request.path}\n", "text/html")
+        on_http=lambda request, _: HttpAnswer(200, f"hello {request.path}\n", "text/html")
     ) as url:
         reader, writer = await asyncio.open_connection("127.0.0.1", port_of(url))
         writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
@@ -475,6 +475,12 @@ async def test_a_plain_request_can_be_answered() -> None:
     assert answer.startswith(b"HTTP/1.1 200")
     assert answer.count(b"Content-Type") == answer.count(b"Content-Type: text/html") == 1
     assert answer.endswith(b"hello /health\n")
+
+
+async def test_a_page_where_a_websocket_is_expected_is_said_to_come_of_a_proxy() -> None:
+    async with server(on_http=lambda _request, _: HttpAnswer(200, "<!doctype html>")) as url:
+        with pytest.raises(ChannelClosed, match=r"proxy .* Upgrade"):
+            await dial(url)
 
 
 @pytest.mark.parametrize(
@@ -490,7 +496,7 @@ async def test_a_plain_request_can_be_answered() -> None:
 async def test_who_takes_gzip_gets_what_is_packed(taken: str, packed: bool) -> None:
     text = "as long as it is wide, " * 100
     answer = HttpAnswer(200, text, packed=gzip.compress(text.encode()))
-    async with server(on_http=lambda _request: answer) as url:
+    async with server(on_http=lambda _request, _: answer) as url:
         reader, writer = await asyncio.open_connection("127.0.0.1", port_of(url))
         writer.write(f"GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: {taken}\r\n\r\n".encode())
         head, _, body = (await reader.read()).partition(b"\r\n\r\n")
@@ -510,7 +516,9 @@ async def test_a_long_answer_comes_whole_on_a_slow_line(
     monkeypatch.setattr(accepting, "OPEN_S", 0.3)
     monkeypatch.setattr(accepting, "SLOWEST", 100_000)
     body = "x" * 5_000_000
-    async with server(on_http=lambda _: HttpAnswer(200, body, "text/plain"), tls=served) as url:
+    async with server(
+        on_http=lambda _request, _: HttpAnswer(200, body, "text/plain"), tls=served
+    ) as url:
         port = port_of(url)
         reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=known)
         writer.write(b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n")

@@ -43,36 +43,37 @@ _RISK = 0.025  # of a false difference, per side
 _ROUNDING = 1e-9  # equal sums in another order differ by less
 _PAIR_SHARE = 0.2  # of the work, for comparing the best and the played move
 _FEWEST_PAIRED = 32  # rollouts
+_SHORT = 4_000  # rollouts; with fewer the static equities are a help in finding the best
 _OTHER_LUCK = 1 << 63  # separates the second comparison's seed from users' seeds
 
 
 # --- findings -------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Findings:
     """The findings on a question."""
 
     question: Question
     estimates: tuple[Estimate, ...]
     """Estimates of all candidates, the best first; before any samples by static equity."""
-    behind: tuple[Difference, ...]
+    behind: tuple[Difference, ...] = ()
     """Lead of the best over each; empty during the search. For the played move it comes from the
     samples of both alone, if ``compared`` is above 0."""
-    after: tuple[Ply, ...]
+    after: tuple[Ply, ...] = ()
     """The turns after the best."""
     plies: int
     """Most turns after a candidate."""
     seed: int
-    rollouts: int
-    compared: int
+    rollouts: int = 0
+    compared: int = 0
     """Of these, those that compared only the best and the played move."""
     seconds: float
     exact: bool
     """Whether the bag is empty: the opponent's rack is known, and one sample is enough."""
     is_known: bool
     """Whether every candidate has enough rollouts to be compared."""
-    is_certain: bool
+    is_certain: bool = False
     """Whether more rollouts would probably change nothing."""
     replies: tuple[Ply, Ply] | None = None
     """The opponent's next turn after the best and after the played move, if both were sampled."""
@@ -99,7 +100,9 @@ class Findings:
         """Legal candidates not clearly worse than the best; with worths, proven equals."""
         rest = self.legal[1:]
         if self.worths:
-            return [rival for rival in rest if self._is_equal(rival.move)]
+            best, worths = self.best.move, self.worths
+            proven = [rival for rival in rest if self.is_proven(best, rival.move)]
+            return [rival for rival in proven if worths[rival.move] == worths[best]]
         return [rival for rival in rest if not self.is_known or not self.is_clear(rival.move)]
 
     @property
@@ -131,10 +134,6 @@ class Findings:
         """Check whether the lead over a move is what a solver guesses, and not proven."""
         return bool(self.worths) and not self.is_proven(self.best.move, move)
 
-    def _is_equal(self, move: Move) -> bool:
-        best = self.best.move
-        return self.is_proven(best, move) and self.worths[best] == self.worths[move]
-
     def is_phony(self, move: Move) -> bool:
         """Check whether a candidate is a phony."""
         return bool(self.question.phony) and move == self.question.played
@@ -142,8 +141,8 @@ class Findings:
     def ahead_of(self, move: Move) -> Difference:
         """Return the lead of the best over a candidate.
 
-        It may be below 0: for a phony worth more, and by chance, since the best is chosen by means
-        drawn towards prior estimates, and these are plain means.
+        It may be below 0: for a phony worth more, and by chance, since the best of a short search
+        is chosen by means drawn towards prior estimates, and these are plain means.
         """
         index = next(index for index, row in enumerate(self.estimates) if row.move == move)
         return self.behind[index]
@@ -159,13 +158,16 @@ class Findings:
         if self.worths:
             worth = self.worths.get(move)
             return worth is not None and worth.is_below(self.worths[self.best.move])
-        alone = self.compared and move == self.question.played
-        others = 1 if alone else max(len(self.estimates) - 1, 1)
-        errors = NormalDist().inv_cdf(1 - _RISK / others)
         ahead, (win, point, lead) = self.ahead_of(move), Utility().weights
         # Wins, points and leads are correlated, so their errors add up.
         error = win * ahead.win_error + point * ahead.equity_error + lead * ahead.lead_error
-        return self.utility_lost(move) > max(errors * error, _ROUNDING)
+        return self.utility_lost(move) > max(self.doubt(move) * error, _ROUNDING)
+
+    def doubt(self, move: Move) -> float:
+        """Return by how many standard errors the best has to lead a candidate clearly."""
+        alone = self.compared and move == self.question.played
+        others = 1 if alone else max(len(self.estimates) - 1, 1)
+        return NormalDist().inv_cdf(1 - _RISK / others)
 
     def utility_lost(self, move: Move) -> float:
         """Return the utility of the best less that of a candidate."""
@@ -268,7 +270,8 @@ class _Rollouts:
         self._settings, self._question = settings, question
         plies = usual_stages(view.bag)[0].plies if settings.plies is None else settings.plies
         self._simulation = partial(simulation_of, view, plies=plies, belief=belief)
-        self._search = self._simulation(question.candidates, seed=settings.seed)
+        # In the end it goes by samples alone, as the verdict does.
+        self._search = self._simulation(question.candidates, seed=settings.seed, short=_SHORT)
         self._pair: Simulation | None = None
         self._began = self._seconds = 0.0
 
@@ -277,10 +280,18 @@ class _Rollouts:
         self._search.advance(1)
         self._began = time.monotonic()
         yield
-        limit_s, share = self._settings.seconds, self._pair_share
+        limit_s, share, rollouts = self._settings.seconds, _PAIR_SHARE, self._settings.rollouts
+        is_too_few = rollouts is not None and share * rollouts < _FEWEST_PAIRED
+        if self._question.played is None or self._search.exact or is_too_few:
+            share = 0.0
         yield from self._until((1 - share) * limit_s, 1 - share, self._search)
         if share and self._search.is_sampled:
-            self._pair = self._paired()
+            both = {self.findings().best.move, self._question.played}
+            candidates = [row for row in self._question.candidates if row.move in both]
+            seed = self._settings.seed ^ _OTHER_LUCK
+            left = None if rollouts is None else rollouts - self._search.rollouts
+            if len(both) == 2:
+                self._pair = self._simulation(candidates, seed=seed, rule="equal", limit=left)
         seconds = min(limit_s, self._seconds + share * limit_s)
         yield from self._until(seconds, 1.0, self._pair or self._search)
 
@@ -297,29 +308,12 @@ class _Rollouts:
         def is_enough() -> bool:
             if most is not None or simulation is not self._search or not simulation.is_certain:
                 return False
-            return simulation.exact or len(simulation.candidates) > 1
+            is_legal = simulation.leader.move != self._question.played or not self._question.phony
+            return simulation.exact or (is_legal and len(simulation.candidates) > 1)
 
         for _ in Anytime(simulation, _SLICES, most=most).slices(left_ms, is_enough):
             self._seconds = time.monotonic() - self._began
             yield
-
-    @property
-    def _pair_share(self) -> float:
-        rollouts = self._settings.rollouts
-        if self._question.played is None or self._search.exact:
-            return 0.0
-        few = rollouts is not None and _PAIR_SHARE * rollouts < _FEWEST_PAIRED
-        return 0.0 if few else _PAIR_SHARE
-
-    def _paired(self) -> Simulation | None:
-        """Compare best and played move, if they differ."""
-        both = {self.findings().best.move, self._question.played}
-        if len(both) == 1:
-            return None
-        candidates = [row for row in self._question.candidates if row.move in both]
-        seed, rollouts = self._settings.seed ^ _OTHER_LUCK, self._settings.rollouts
-        left = None if rollouts is None else rollouts - self._search.rollouts
-        return self._simulation(candidates, seed=seed, rule="equal", limit=left)
 
     @property
     def _rollouts(self) -> int:
@@ -333,13 +327,6 @@ class _Rollouts:
     def difference(self, best: Move, move: Move) -> Difference:
         compared = self._compared if move == self._question.played else None
         return (compared or self._search).difference(best, move)
-
-    @property
-    def _alone(self) -> tuple[Estimate, Estimate] | None:
-        if self._compared is None:
-            return None
-        first, second = self._compared.estimates()
-        return (second, first) if first.move == self._question.played else (first, second)
 
     def replies(self, best: Move) -> tuple[Ply, Ply] | None:
         played = self._question.played
@@ -357,16 +344,19 @@ class _Rollouts:
         estimates = tuple(search.estimates())
         phony = question.played if question.phony else None
         best = next(row for row in estimates if row.move != phony)
+        alone: tuple[Estimate, Estimate] | None = None
+        if self._compared is not None:
+            one, other = self._compared.estimates()
+            alone = (other, one) if one.move == question.played else (one, other)
         return Findings(
             question=question,
             estimates=estimates,
-            behind=(),
             after=tuple(search.plies_of(best.move)),
             plies=search.plies,
             seed=self._settings.seed,
             rollouts=self._rollouts,
             compared=self._compared.rollouts if self._compared else 0,
-            alone=self._alone,
+            alone=alone,
             seconds=self._seconds,
             exact=search.exact,
             is_known=search.is_sampled,
@@ -379,16 +369,11 @@ def _solved(solving: Solving, settings: Settings, question: Question) -> Finding
     findings = Findings(
         question=replace(question, candidates=solving.candidates),
         estimates=tuple(solving.estimates()),
-        behind=(),
-        after=(),
         plies=TO_THE_END,
         seed=settings.seed,
-        rollouts=0,
-        compared=0,
         seconds=solving.seconds,
         exact=True,
         is_known=bool(solving.worths),
-        is_certain=False,
         worths=dict(solving.worths),
         nodes=solving.nodes,
     )

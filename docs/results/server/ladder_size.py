@@ -27,6 +27,9 @@ from harness.server.ladder.settings import LABEL, LadderSettings
 from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer
 
+ASKED = 300
+"""Answers in a row."""
+
 
 def make_journal(path: Path, players: int, games: int) -> None:
     """Write a journal of games that are over."""
@@ -90,17 +93,32 @@ async def measure(path: Path) -> list[tuple[str, str]]:
     used_s = used.ru_utime + used.ru_stime
     rows.append(("ratings from nothing, in a process of its own, CPU s", number(used_s, 1)))
     rows.append(("meanwhile the loop is late by, 99 of 100, ms", number(_p99(late), 1)))
-    watching.cancel()
     ladder.tables["ladder"].take_ratings(task, lists, time.time())
     publisher = Publisher(ladder, lambda _kind: "scowl")
     for path_of, name in (([], "the list"), (["players", "bot-0000"], "a player")):
         began = time.process_time()
-        answer = publisher.answer(path_of, {"all": "1"})
-        assert isinstance(answer, HttpAnswer), "no single game is asked for"
+        job = publisher.answer(path_of, {"all": "1"})
+        assert not isinstance(job, HttpAnswer), "it is made in a thread"
+        on_loop_ms = 1_000 * (time.process_time() - began)
+        size = len(job(path).text) / 1_000
         took_ms = 1_000 * (time.process_time() - began)
-        size = len(answer.text) / 1_000
-        rows.append((f"{name} as JSON, CPU ms; KB", f"{took_ms:.0f}; {size:.0f}"))
+        rows.append((f"{name} as JSON, CPU ms; KB", f"{took_ms:.1f}; {size:.0f}"))
+        rows.append(("of these on the event loop, CPU ms", f"{on_loop_ms:.2f}"))
+        late.clear()
+        for _ in range(ASKED):
+            await asyncio.to_thread(job, path)
+        rows.append(("asked again and again, the loop is late by, 99 of 100, ms", _late(late)))
+        late.clear()
+        for _ in range(ASKED):
+            job(path)
+            await asyncio.sleep(0)
+        rows.append(("and if it were made on the loop", _late(late)))
+    watching.cancel()
     return rows
+
+
+def _late(late: list[float]) -> str:
+    return number(_p99(late), 1)
 
 
 def _resident() -> int:

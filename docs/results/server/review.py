@@ -24,7 +24,7 @@ from websockets.typing import Origin, Subprotocol
 from bot.equipment import Equipment
 from harness.arbiter.journal import Journal
 from harness.game_kinds import MAIN, GameKind
-from harness.server.analysis.messages import SUBPROTOCOL
+from harness.server.analysis.conversation import SUBPROTOCOL
 from harness.server.analysis.process import AnalysisProcess
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables

@@ -9,6 +9,9 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+from msgspec import UNSET, UnsetType
+
+from harness.writing import write_file
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -39,11 +42,17 @@ class Client:
 
     @classmethod
     async def login(
-        cls, url: str, name: str, role: Role = "player", *, token: str | None = None
+        cls,
+        url: str,
+        name: str,
+        role: Role = "player",
+        *,
+        token: str | None = None,
+        secret: str | UnsetType = UNSET,
     ) -> Client:
         """Connect and say hello."""
         channel = await dial(url, token=token)
-        await channel.send(Hello(role=role, name=name))
+        await channel.send(Hello(role=role, name=name, secret=secret))
         client = cls(channel, Welcome(name="?"))
         client.welcome = await client.expect(Welcome)
         return client
@@ -109,9 +118,7 @@ class Served(NamedTuple):
 
 @asynccontextmanager
 async def serving(
-    folder: Path,
-    settings: str,
-    hear: Callable[[str], object] = lambda _line: None,
+    folder: Path, settings: str, hear: Callable[[str], object] = lambda _line: None
 ) -> AsyncIterator[Served]:
     """Run ``tilewire serve`` with ``settings`` as the content of its configuration file.
 
@@ -121,13 +128,18 @@ async def serving(
         ChannelClosed: it does not come up.
     """
     config = folder / "serve.toml"
-    config.write_text(settings, encoding="utf-8")
+    write_file(config, settings)
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, *TILEWIRE),
         *("serve", "--config", str(config), "--port", "0", "--db", str(folder / "serve.db")),
         *("--drain", "0s"),
         stderr=asyncio.subprocess.PIPE,
     )
+
+    async def hear_all(stream: asyncio.StreamReader) -> None:
+        async for line in stream:
+            hear(line.decode(errors="replace").rstrip())
+
     assert process.stderr is not None
     said: list[str] = []
     try:
@@ -137,7 +149,7 @@ async def serving(
                 break
         else:
             raise ChannelClosed(f"the server did not come up: {' '.join(said)}")
-        hearing = asyncio.create_task(_hear_all(process.stderr, hear))
+        hearing = asyncio.create_task(hear_all(process.stderr))
         yield Served(said[-1].split(" serving on ")[1].split(",")[0], process.pid)
         process.terminate()
         await hearing
@@ -145,8 +157,3 @@ async def serving(
         if process.returncode is None:
             process.terminate()
             await process.wait()
-
-
-async def _hear_all(stream: asyncio.StreamReader, hear: Callable[[str], object]) -> None:
-    async for line in stream:
-        hear(line.decode(errors="replace").rstrip())

@@ -12,15 +12,14 @@ come spends only a part.
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import math
 import random
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
@@ -74,11 +73,6 @@ class Answer:
     """Moves besides the pass: 0, 1, or 2 for more."""
     illegal: str = ""
     """The move and the reason it is illegal."""
-
-    @property
-    def overshoot_ms(self) -> float:
-        """Milliseconds after the end of the budget; negative: in time."""
-        return self.took_ms - self.budget_ms
 
 
 @dataclass(frozen=True)
@@ -159,22 +153,34 @@ async def ask_for_moves(
         await maker.close()
 
 
+@contextmanager
+def _busy(load: int) -> Iterator[None]:
+    """Keep cores busy with processes as nice as a seat's, each in a session of its own, too."""
+    command = [sys.executable, "-c", _BURN, str(NICENESS)]
+    with ExitStack() as stack:
+        for _ in range(load):
+            process = stack.enter_context(subprocess.Popen(command, start_new_session=True))
+            stack.callback(process.kill)
+        yield
+
+
 def summary(settings: DeadlineSettings, answers: Sequence[Answer]) -> DeadlineBench:
-    """Summarize answers."""
+    """Summarize answers, at least one."""
     illegal = [answer.illegal for answer in answers if answer.illegal]
     a_turn = [answer for answer in answers if not answer.on_clock]
-    spans = {
+    by_name = {
         "all": answers,
         "of the clock": [answer for answer in answers if answer.on_clock],
         "of a turn": a_turn,
     }
     for low, high in zip((0, *_SPAN_ENDS_MS), (*_SPAN_ENDS_MS, math.inf), strict=True):
         name = f"of a turn, {low} to {high} ms" if high < math.inf else f"of a turn, from {low} ms"
-        spans[name] = [answer for answer in a_turn if low <= answer.budget_ms < high]
+        by_name[name] = [answer for answer in a_turn if low <= answer.budget_ms < high]
+    spans = [_span(name, some) for name, some in by_name.items() if some]
     return DeadlineBench(
         bot=settings.bot,
         moves=len(answers),
-        late=_late(answers),
+        late=spans[0].late,
         illegal=len(illegal),
         illegal_moves=illegal[:10],
         load=settings.load,
@@ -186,39 +192,24 @@ def summary(settings: DeadlineSettings, answers: Sequence[Answer]) -> DeadlineBe
         low_bag=sum(1 <= answer.bag <= 6 for answer in answers),
         one_move=sum(answer.choices == 1 for answer in answers),
         only_pass=sum(answer.choices == 0 for answer in answers),
-        spans=[_span(name, some) for name, some in spans.items() if some],
+        spans=spans,
     )
-
-
-@contextmanager
-def _busy(load: int) -> Iterator[None]:
-    """Keep cores busy with processes as nice as a seat's, each in a session of its own, too."""
-    command = [sys.executable, "-c", _BURN, str(NICENESS)]
-    with contextlib.ExitStack() as stack:
-        for _ in range(load):
-            process = stack.enter_context(subprocess.Popen(command, start_new_session=True))
-            stack.callback(process.kill)
-        yield
 
 
 def _span(name: str, answers: Sequence[Answer]) -> Span:
-    overshoot = np.array([answer.overshoot_ms for answer in answers])
-    unused = np.maximum(-overshoot, 0)
     budgets = np.array([answer.budget_ms for answer in answers])
+    overshoot = np.array([answer.took_ms for answer in answers]) - budgets
+    unused = np.maximum(-overshoot, 0)
+    marks = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
+    over, left = (
+        {mark: round(float(np.quantile(values, at)), 2) for mark, at in marks.items()}
+        for values in (overshoot, unused)
+    )
     return Span(
         budgets=name,
         moves=len(answers),
-        late=_late(answers),
-        overshoot_ms=_quantiles(overshoot),
-        unused_ms=_quantiles(unused),
+        late=int((overshoot > 0).sum()),
+        overshoot_ms=over,
+        unused_ms=left,
         unused_share=round(float((unused / budgets).mean()), 4),
     )
-
-
-def _late(answers: Sequence[Answer]) -> int:
-    return sum(answer.overshoot_ms > 0 for answer in answers)
-
-
-def _quantiles(values: Any) -> dict[str, float]:
-    marks = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
-    return {name: round(float(np.quantile(values, mark)), 2) for name, mark in marks.items()}

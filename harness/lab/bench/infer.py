@@ -16,7 +16,6 @@ import numpy as np
 
 from bot.search.analysis.inferred import look
 from engine.inference.equity_loss import Judges, Play
-from engine.inference.inference import Posterior
 from engine.inference.likelihood import MODELS, Model, Style
 from engine.rules.moves import Place
 from engine.rules.position import unseen
@@ -72,7 +71,7 @@ def measure_infer(field: Field, plays: int, seed: int) -> InferBench:
     judges = Judges(field.lexicon, field.rules, field.leaves)
     models = [MODELS["deterministic"], MODELS["soft"]]
     for some in seen.values():  # loads from disk what is read lazily
-        _timed(judges, some[0], models[0], None)
+        look(judges, *some[0], Style.of(models[0]), racks=_ALL)
     return InferBench(
         seed=seed,
         lexicon=field.lexicon.name,
@@ -112,7 +111,8 @@ def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
 
 
 def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | None) -> InferRow:
-    timings = [_timed(judges, item, model, budget_s) for item in plays]
+    style = Style.of(model)
+    timings = [look(judges, *seen, style, racks=_ALL, seconds=budget_s) for seen in plays]
     looked = [len(posterior.leaves) for posterior, _ in timings]
     total = sum(looked)
     seconds = [took for _, took in timings]
@@ -127,9 +127,3 @@ def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | Non
         surviving=round(sum(item.surviving for item, _ in timings) / total, 4),
         effective=round(median(item.effective for item, _ in timings), 1),
     )
-
-
-def _timed(
-    judges: Judges, seen: _Seen, model: Model, budget_s: float | None
-) -> tuple[Posterior, float]:
-    return look(judges, *seen, Style.of(model), racks=_ALL, seconds=budget_s)

@@ -9,6 +9,7 @@ otherwise a rollout has no luck, and each candidate gets one.
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from statistics import median
 from typing import Final
@@ -34,19 +35,6 @@ _RUNS = 5
 
 
 @dataclass(frozen=True)
-class SimSettings:
-    """The settings of a simulation."""
-
-    win_probabilities: WinProbabilities
-    candidates: int
-    plies: tuple[int, ...]
-    """Turns after a candidate; each number is measured in turn."""
-    rollouts: int
-    """Per run."""
-    threads: int
-
-
-@dataclass(frozen=True)
 class SimBench(Bench):
     """One position; medians of several runs."""
 
@@ -64,8 +52,18 @@ class SimBench(Bench):
     """Speed-up over one thread, measured in alternation; empty for one thread."""
 
 
-def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> SimBench:
-    """Simulate one position.
+def measure_sim(
+    field: Field,
+    win_probabilities: WinProbabilities,
+    cgp: str,
+    *,
+    candidates: int,
+    plies: Sequence[int],
+    rollouts: int,
+    threads: int,
+    seed: int,
+) -> SimBench:
+    """Simulate one position, for each number of ``plies``; ``rollouts`` are those of a run.
 
     Raises:
         ValueError: the position is invalid or has an empty bag, or tile sets don't match.
@@ -77,18 +75,17 @@ def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> Sim
             "name one with tiles in the bag"
         )
     began = time.perf_counter()
-    generators = [field.generator() for _ in range(settings.threads)]
-    candidates = best_candidates(generators[0], position, settings.candidates)
-    resources = Resources(field.lexicon, field.leaves, settings.win_probabilities)
-    view = View.of(position, field.rules, resources)
+    generators = [field.generator() for _ in range(threads)]
+    moves = best_candidates(generators[0], position, candidates)
+    view = View.of(position, field.rules, Resources(field.lexicon, field.leaves, win_probabilities))
 
-    def run(threads: int, plies: int, rollouts: int) -> float:
+    def run(threads: int, depth: int, rollouts: int) -> float:
         """Return rollouts a second."""
         simulation = simulation_of(
             view,
-            candidates,
+            moves,
             generators[:threads],
-            plies=plies,
+            plies=depth,
             seed=seed,
             rule="equal",
             limit=rollouts,
@@ -97,26 +94,26 @@ def measure_sim(field: Field, settings: SimSettings, cgp: str, seed: int) -> Sim
         made = simulation.advance(rollouts)
         return made / (time.perf_counter() - start)
 
-    run(settings.threads, 1, 2 * settings.threads)  # loads the kernels
+    run(threads, 1, 2 * threads)  # loads the kernels
     loaded = time.perf_counter()
     rates, ratios = dict[str, float](), dict[str, float]()
-    for plies in settings.plies:
+    for depth in plies:
         every, alone = list[float](), list[float]()
         for _ in range(_RUNS):
-            every.append(run(settings.threads, plies, settings.rollouts))
-            if settings.threads > 1:
-                alone.append(run(1, plies, settings.rollouts))
-        rates[f"{plies}"] = round(median(every), 1)
+            every.append(run(threads, depth, rollouts))
+            if threads > 1:
+                alone.append(run(1, depth, rollouts))
+        rates[f"{depth}"] = round(median(every), 1)
         if alone:
-            ratios[f"{plies}"] = round(median(every) / median(alone), 2)
+            ratios[f"{depth}"] = round(median(every) / median(alone), 2)
     seconds = time.perf_counter() - loaded
     return SimBench(
-        **about(field, 1, settings.threads, seed, seconds, loaded - began),
-        iterations_per_s=rates[f"{settings.plies[0]}"],
-        plies=settings.plies[0],
+        **about(field, 1, threads, seed, seconds, loaded - began),
+        iterations_per_s=rates[f"{plies[0]}"],
+        plies=plies[0],
         position=cgp,
-        candidates=len(candidates),
-        rollouts=settings.rollouts,
+        candidates=len(moves),
+        rollouts=rollouts,
         runs=_RUNS,
         by_plies=rates,
         times_one_thread=ratios,

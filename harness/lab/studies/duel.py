@@ -37,7 +37,7 @@ from harness.lab.in_process import FullKnowledgePlayer, dealt, play_game
 from harness.lab.rows import Column, Tables, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import Field, ready
-from harness.matches.significance import mean_and_error
+from harness.matches.significance import CONFIDENCE, mean_and_error
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import RackWeights, leave_table, shipped_rack_weights
 
@@ -61,10 +61,13 @@ class Duel:
     wins: Annotated[int, Column("won")]
     losses: Annotated[int, Column("lost")]
     ties: Annotated[int, Column("tied")]
-    win_rate: Annotated[float | None, percent("win rate (95 %)", error="win_rate_error")]
+    win_rate: Annotated[
+        float | None, percent("win rate (95 %)", error="win_rate_error")._replace(most=1)
+    ]
     """A tie is half a win."""
     win_rate_error: float | None
-    """Half the width of its 95 % interval over pairs; likewise ``error``."""
+    """Half the width of its 95 % interval over pairs; likewise ``error``. With all won, or none,
+    the exact bound (``elo_difference``)."""
     mean: Annotated[float | None, Column("mean")]
     """The player's points per game."""
     opponent_mean: Annotated[float | None, Column("opponent's")]
@@ -88,6 +91,8 @@ def add_up(player: str, opponent: str, own: Points, other: Points, pair_of: Poin
     """
     ahead = (own - other).astype(np.int64)
     rate, rate_error = mean_and_error((np.sign(ahead) + 1) / 2, pair_of)
+    if rate in (0.0, 1.0):
+        rate_error = 1 - ((1 - CONFIDENCE) / 2) ** (1 / len(np.unique(pair_of)))
     difference, error = mean_and_error(ahead.astype(np.float64), pair_of)
     ratios = np.maximum(own, other) / np.maximum(np.minimum(own, other), 1)
     played = len(ahead) > 0
@@ -210,11 +215,7 @@ class Games(Study):
 
     def settings(self) -> dict[str, object]:
         """Return the common settings of a file's games, for any two players."""
-        about = {
-            "experiment": "games",
-            "lexicon": self.field.lexicon.checksum,
-            "seed": self.seed,
-        }
+        about = {"experiment": "games", "lexicon": self.field.lexicon.checksum, "seed": self.seed}
         return about if self.field.own_leaves else about | {"leaves": self.field.leaves.checksum}
 
     @property

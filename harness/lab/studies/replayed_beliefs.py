@@ -27,7 +27,7 @@ from engine.rules.game import Game
 from engine.rules.moves import Exchange, Place
 from engine.rules.position import Board, Position, Rack, unseen
 from engine.rules.rules import leave_of
-from harness.appending import whole_lines
+from harness.writing import whole_lines
 from lexicons.store import Lexicon
 
 ALL_LISTED = 1_000_000

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from lexicons.cache import replacing, sync_folder
+from harness.writing import naming, replacing
+from lexicons.cache import sync_folder
 
 _FORMAT = b"tilewire checkpoint 1"
 
@@ -85,16 +86,6 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
     return said["about"], arrays
 
 
-def check_settings(path: Path, old: Mapping[str, Any], settings: Mapping[str, Any]) -> None:
-    """Raise CheckpointError unless a checkpoint is of a training with the same settings."""
-    for name, value in settings.items():
-        if old.get(name) != value:
-            raise CheckpointError(
-                f"{path} is of a training with {name} {old.get(name)!r:.80}, not {value!r:.80}; go "
-                "on with the same options, or delete it to begin anew"
-            )
-
-
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
     """Keep other trainings from writing the same table during the block.
@@ -117,9 +108,10 @@ def locked(out: Path) -> Iterator[None]:
                 f"another training (process {file.read() or 'unknown'}) writes {out}; wait for it, "
                 "or name another file"
             )
-        file.truncate(0)
-        file.write(str(os.getpid()))
-        file.flush()
+        with naming(path):
+            file.truncate(0)
+            file.write(str(os.getpid()))
+            file.flush()
         try:
             yield
         finally:

@@ -28,7 +28,7 @@ from harness.workers import Workers
 from lexicons.leaves import MAX_WORTH, LeaveMatrix, LeaveTable, leave_places, possible_leaves
 from lexicons.store import Lexicon
 
-from .checkpoint import check_settings, read_checkpoint, write_checkpoint
+from .checkpoint import CheckpointError, read_checkpoint, write_checkpoint
 from .racks import Racks
 from .shares import Share, Totals, missing, play_share, room_for
 from .smoothing import REACH, smooth
@@ -99,7 +99,7 @@ class RoundDone:
     """Of the training done, 0 to 1."""
     games_per_s: float
     seconds_left: float
-    """At the speed of this round."""
+    """At the speed of this round; each generation to come has another at least."""
     mean_score: float
     """Per player and game in this generation."""
 
@@ -188,9 +188,15 @@ class LeaveTraining:
         """
         assert self._checkpoint is not None
         about, arrays = read_checkpoint(self._checkpoint)
-        check_settings(self._checkpoint, about["settings"], self.settings)
+        for name, value in self.settings.items():
+            if (old := about["settings"].get(name)) != value:
+                raise CheckpointError(
+                    f"{self._checkpoint} is of a training with {name} {old!r:.80}, not "
+                    f"{value!r:.80}; go on with the same options, or delete it to begin anew"
+                )
         self.progress = Progress(**about["progress"])
-        self._play_by(replace(self.field.leaves, values=arrays["leaves"]))
+        leaves = replace(self.field.leaves, values=arrays["leaves"])
+        self.field = replace(self.field, leaves=leaves)
         self.totals = Totals(arrays["counts"], arrays["sums"], **about["totals"])
 
     def _keep(self) -> None:
@@ -270,7 +276,7 @@ class LeaveTraining:
             games=self.games,
             share=self.share_done,
             games_per_s=speed,
-            seconds_left=max(0.0, left),
+            seconds_left=max(left, (len(GENERATIONS) - 1 - self.progress.generation) * seconds),
             mean_score=self.totals.points / (2 * self.totals.games),
         )
 
@@ -302,15 +308,12 @@ class LeaveTraining:
         )
         about = {name: value for name, value in vars(made).items() if name != "leaves"}
         self.progress.tables.append(about)
-        self._play_by(leaves)
+        self.field = replace(self.field, leaves=leaves)
         self.progress.games = self.games
         self.totals = Totals.none(self.racks)
         self.progress.generation += 1
         self.progress.round = 0
         return made
-
-    def _play_by(self, leaves: LeaveTable) -> None:
-        self.field = replace(self.field, leaves=leaves)
 
 
 def draw_leaves(leaves: LeaveTable, path: str | Path) -> None:

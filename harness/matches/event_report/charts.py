@@ -48,12 +48,7 @@ class Range(NamedTuple):
 
 
 def columns(
-    title: str,
-    bars: Sequence[Bar],
-    write: Write,
-    *,
-    zero: int | None = None,
-    least: float = 0.0,
+    title: str, bars: Sequence[Bar], write: Write, *, zero: int | None = None, least: float = 0.0
 ) -> Markup:
     """Draw columns from 0.
 
@@ -63,9 +58,11 @@ def columns(
     top = max((bar.value for bar in bars), default=0.0) or 1.0
     step = (WIDTH - LEFT - RIGHT) / max(len(bars), 1)
     base = TOP + HEIGHT
-    parts = [
-        _grid_line(base - HEIGHT * tick / top, write(tick)) for tick in ticks(0, top, 3, least)
-    ]
+    parts = []
+    for tick in ticks(0, top, 3, least):
+        y = base - HEIGHT * tick / top
+        line = Markup('<path class="grid" d="M{} {:.1f}H{}"/>').format(LEFT, y, WIDTH - RIGHT)
+        parts += [line, _text(LEFT - 4, y + 4, write(tick), "end")]
     for at, bar in enumerate(bars):
         height = HEIGHT * bar.value / top
         parts.append(
@@ -114,15 +111,12 @@ def ranges(title: str, rows: Sequence[Range], write: Write) -> Markup:
 
 def _range(row: Range, top: float, x: Callable[[float], float]) -> Markup:
     line = top + 24
-    left, right = (
-        (RIGHT if row.low is None else x(row.low)),
-        (WIDTH - RIGHT if row.high is None else x(row.high)),
-    )
+    left = RIGHT if row.low is None else x(row.low)
+    right = WIDTH - RIGHT if row.high is None else x(row.high)
     parts = [Markup("<title>{}</title>").format(row.told), _text(RIGHT, top + 12, row.name)]
     if row.low is not None or row.high is not None:
-        parts.append(
-            Markup('<path class="range" d="M{:.1f} {}H{:.1f}"/>').format(left, line, right)
-        )
+        path = Markup('<path class="range" d="M{:.1f} {}H{:.1f}"/>')
+        parts.append(path.format(left, line, right))
     for end, at, way in ((row.low, left, -1), (row.high, right, 1)):
         if end is not None:
             parts.append(_upright(at, line - 4, line + 4, "range"))
@@ -159,16 +153,10 @@ def _svg(title: str, height: float, parts: Sequence[Markup]) -> Markup:
     )
 
 
-def _grid_line(y: float, label: str) -> Markup:
-    line = Markup('<path class="grid" d="M{} {:.1f}H{}"/>').format(LEFT, y, WIDTH - RIGHT)
-    return line + _text(LEFT - 4, y + 4, label, "end")
-
-
 def _upright(x: float, top: float, bottom: float, kind: str) -> Markup:
     return Markup('<path class="{}" d="M{:.1f} {}V{}"/>').format(kind, x, top, bottom)
 
 
 def _text(x: float, y: float, text: str, anchor: str = "start") -> Markup:
-    return Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>').format(
-        x, y, anchor, text
-    )
+    shown = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}">{}</text>')
+    return shown.format(x, y, anchor, text)

@@ -16,22 +16,12 @@ from harness.figures import DASH, counted, duration, plain
 from harness.matches.config import TournamentConfig, read_config
 from harness.matches.folder import FolderContents, with_joined
 from harness.matches.report import TITLES, MatchSummary, heading, summarize, verdict
-from harness.matches.results import GameResult
 from harness.matches.standings import standings
 from harness.matches.statistics import rows
 
+from . import tables
 from .games import MOST_GAMES, EventGames
-from .tables import (
-    Sheet,
-    cross_sheet,
-    faults_sheet,
-    ratings_sheet,
-    scores_sheet,
-    spreads_sheet,
-    standings_sheet,
-    superiority_sheet,
-    times_sheet,
-)
+from .tables import Sheet
 
 MOST_TRANSCRIPTS = 50
 MOST_OF_A_TRANSCRIPT = 6_000
@@ -68,6 +58,7 @@ class Event:
     match: Verdict | None
     """None for a tournament."""
     standings: Sheet
+    rounds: Sheet | None
     cross: Sheet | None
     ratings: Sheet | None
     superiority: Sheet | None
@@ -86,7 +77,7 @@ class Event:
     def sheets(self) -> list[Sheet]:
         """All tables, in their order."""
         ratings = None if self.ratings is None else self.ratings.without_empty()
-        strength = self.standings, self.cross, ratings, self.superiority
+        strength = self.standings, self.rounds, self.cross, ratings, self.superiority
         play = self.spreads, self.scores, self.times, self.faults
         return [part for part in (*strength, *play) if part is not None]
 
@@ -112,32 +103,50 @@ def read_event(folder: Path) -> Event:
     played = [it for it in counting if it.was_played]
     journal = folder / "match.db"
     games = EventGames(names, counting, read_games(journal) if journal.exists() else ())
-    transcripts, transcripts_note = _transcripts(folder)
+    faults = sorted((folder / "games").glob("*.faults.txt"))
+    transcripts, half = [], MOST_OF_A_TRANSCRIPT // 2
+    for file in faults[:MOST_TRANSCRIPTS]:
+        lines = file.read_text("utf-8", "replace").splitlines()
+        text = "\n".join(plain(line.expandtabs()) for line in lines)
+        if (left_out := len(text) - 2 * half) > 0:
+            text = f"{text[:half]}\n… {left_out:,} characters …\n{text[-half:]}"
+        transcripts.append(Transcript(plain(file.name), text))
+    more = len(faults) - len(transcripts)
+    title, void = " against ".join(map(plain, config.names)), len(results) - len(counting)
+    if not config.is_match:
+        kind = TITLES[config.format]
+        title = f"{kind[0].upper()}{kind[1:]} of {counted(len(names), 'player')}"
+    summary = counted(len(counting), "game") + (f", {void:,} void" if void else "")
+    if not isinstance(told, MatchSummary) and told.left:
+        summary += f", {told.left}"
+    summary += f". {plain(names[0])} is first."
+    shown, games_note = len(games.values["games"]), ""
+    if not shown:
+        games_note = "The games are in the journal (match.db), which is not here."
+    elif shown < len(counting):
+        why = "the others were not played"
+        if len(counting) > MOST_GAMES:
+            why = f"the first and the last of each pairing, at most {MOST_GAMES:,} games"
+        games_note = f"{shown:,} of {len(counting):,} games: {why}."
     return Event(
-        title=_title(config),
-        summary=match.summary if match else _summary(results, names),
+        title=title,
+        summary=match.summary if match else summary,
         settings=_settings(config, games.began),
         match=match,
-        standings=standings_sheet(table),
-        cross=None if match else cross_sheet(config, names, results),
-        ratings=None if ratings is None else ratings_sheet(ratings),
-        superiority=None if ratings is None else superiority_sheet(ratings),
-        spreads=spreads_sheet(names, played),
-        scores=scores_sheet(names, played),
-        times=times_sheet(names, games.think_ms),
-        faults=faults_sheet(results),
+        standings=tables.standings_sheet(table),
+        rounds=None if match else tables.rounds_sheet(config, files, results),
+        cross=None if match else tables.cross_sheet(config, names, results),
+        ratings=None if ratings is None else tables.ratings_sheet(ratings),
+        superiority=None if ratings is None else tables.superiority_sheet(ratings),
+        spreads=tables.spreads_sheet(names, played),
+        scores=tables.scores_sheet(names, played),
+        times=tables.times_sheet(names, games.think_ms),
+        faults=tables.faults_sheet(results),
         transcripts=transcripts,
-        transcripts_note=transcripts_note,
+        transcripts_note=f"{more:,} more in games/*.faults.txt." if more else "",
         games=games.values,
-        games_note=_games_note(len(counting), len(games.values["games"])),
+        games_note=games_note,
     )
-
-
-def _title(config: TournamentConfig) -> str:
-    if config.is_match:
-        return " against ".join(map(plain, config.names))
-    kind = TITLES[config.format]
-    return f"{kind[0].upper()}{kind[1:]} of {counted(len(config.names), 'player')}"
 
 
 def _verdict(match: MatchSummary) -> Verdict:
@@ -152,12 +161,6 @@ def _verdict(match: MatchSummary) -> Verdict:
         sides=[*rows(stats, "scores"), *rows(stats, "time"), *rows(stats, "faults")],
         values=match.as_object(),
     )
-
-
-def _summary(results: Sequence[GameResult], names: Sequence[str]) -> str:
-    void = sum(result.void for result in results)
-    games = counted(len(results) - void, "game") + (f", {void:,} void" if void else "")
-    return f"{games}. {plain(names[0])} is first."
 
 
 def _settings(config: TournamentConfig, began: Sequence[float]) -> list[tuple[str, str]]:
@@ -182,35 +185,5 @@ def _settings(config: TournamentConfig, began: Sequence[float]) -> list[tuple[st
         said.append(("started", f"{first:%Y-%m-%d %H:%M} UTC, the last game {last:%Y-%m-%d %H:%M}"))
     for at, (name, seat) in enumerate(zip(config.names, config.seats, strict=True), start=1):
         said.append((f"seat {at}", plain(name if name == seat else f"{name}: {seat}")))
+    said += [("moved", plain(sentence)) for sentence in config.moved]
     return said
-
-
-def _transcripts(folder: Path) -> tuple[list[Transcript], str]:
-    """Return the first transcripts, and a sentence about the others."""
-    files = sorted((folder / "games").glob("*.faults.txt"))
-    kept = [
-        Transcript(plain(file.name), _cut(file.read_text("utf-8", "replace")))
-        for file in files[:MOST_TRANSCRIPTS]
-    ]
-    left_out = len(files) - len(kept)
-    return kept, f"{left_out:,} more in games/*.faults.txt." if left_out else ""
-
-
-def _cut(text: str) -> str:
-    """Make a transcript safe to print, and cut its middle out if it is long."""
-    lines = "\n".join(plain(line.expandtabs()) for line in text.splitlines())
-    half = MOST_OF_A_TRANSCRIPT // 2
-    if len(lines) <= 2 * half:
-        return lines
-    return f"{lines[:half]}\n… {len(lines) - 2 * half:,} characters …\n{lines[-half:]}"
-
-
-def _games_note(games: int, shown: int) -> str:
-    if not shown:
-        return "The games are in the journal (match.db), which is not here."
-    if shown < games:
-        most = games > MOST_GAMES
-        first = f"the first and the last of each pairing, at most {MOST_GAMES:,} games"
-        why = first if most else "the others were not played"
-        return f"{shown:,} of {games:,} games: {why}."
-    return ""

@@ -6,8 +6,6 @@ style sheet, script and games, and allows nothing else to be loaded or run.
 
 from __future__ import annotations
 
-import csv
-import io
 import re
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
@@ -17,44 +15,44 @@ from typing import Any
 
 from markupsafe import Markup
 
-from harness.figures import duration, number
+from harness.figures import csv_text, duration, number
 
 from .charts import Bar, Range, columns, ranges
 from .event import Event
 from .tables import Sheet
 
 
-def as_html(event: Event) -> str:
-    """Return a page that needs no other file."""
+def page(template: str, **values: Any) -> str:
+    """Render a template of ``harness`` as a page that needs no other file."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     environment = Environment(
-        loader=PackageLoader("harness.matches.event_report", ""),
+        loader=PackageLoader("harness", ""),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
     environment.policies["json.dumps_kwargs"] = {"ensure_ascii": False, "separators": (",", ":")}
-    page = files("harness.matches.event_report")
-    style, script = ((page / name).read_text("utf-8") for name in ("page.css", "page.js"))
-    return environment.get_template("page.html").render(
-        event=event,
+    report = files("harness.matches.event_report")
+    style, script = ((report / name).read_text("utf-8") for name in ("page.css", "page.js"))
+    return environment.get_template(template).render(
         style=Markup(style),
         script=Markup(script),
         script_hash=b64encode(sha256(script.encode()).digest()).decode(),
-        charts=_charts(event),
+        **values,
     )
 
 
-def _charts(event: Event) -> dict[str, list[tuple[str, Markup]]]:
-    """Return charts, each after its caption, by the key of their table."""
+def as_html(event: Event) -> str:
+    """Return a page that needs no other file."""
+    # By the key of their table, each after its caption.
     charts = {"spreads": _histograms(event.spreads), "scores": [("", _boxes(event.scores))]}
     if event.ratings is not None and any(of[1] is not None for of in event.ratings.rows):
         charts["ratings"] = [("", _whiskers(event.ratings))]
     if event.times is not None:
         charts["times"] = _turn_charts(event.times)
-    return charts
+    return page("matches/event_report/page.html", event=event, charts=charts)
 
 
 def _histograms(sheet: Sheet) -> list[tuple[str, Markup]]:
@@ -150,18 +148,14 @@ def _escaped(text: str) -> str:
 
 def as_csv(event: Event) -> str:
     """Return all tables in one: a line per value, with its table, row and column."""
-    out = io.StringIO()
-    lines = csv.writer(out, lineterminator="\n")
-    lines.writerow(("table", "row", "column", "value"))
-    for key, column, value in _flat(event.match.values if event.match else {}):
-        lines.writerow(("match", key, column, _cell(value)))
+    rows: list[tuple[Any, ...]] = [("table", "row", "column", "value")]
+    rows += [("match", *line) for line in _flat(event.match.values if event.match else {})]
     for sheet in event.sheets:
         heads = [field.name or field.head for field in sheet.fields]
         for row in sheet.rows:
-            for head, value in zip(heads[1:], row[1:], strict=True):
-                if value is not None:
-                    lines.writerow((sheet.key, _cell(row[0]), _cell(head), _cell(value)))
-    return out.getvalue()
+            values = zip(heads[1:], row[1:], strict=True)
+            rows += [(sheet.key, row[0], *value) for value in values if value[1] is not None]
+    return csv_text(rows)
 
 
 def _flat(values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
@@ -179,8 +173,3 @@ def _flat(values: Mapping[str, Any]) -> list[tuple[str, str, Any]]:
         else:
             lines.append((key, "", value))
     return [line for line in lines if line[2] is not None]
-
-
-def _cell(value: Any) -> Any:
-    """Return a value for spreadsheets; text that they take for a formula gets an apostrophe."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in "=+-@\t\r" and value else value

@@ -45,23 +45,28 @@ class EventGames:
         """By player, then by its own turn, from 1."""
         place = {name: at for at, name in enumerate(names)}
         shown = {result.game: result for result in _shown(results)}
-        count = {result.game for result in results}
+        ended = {result.game: result for result in results}
         games: list[dict[str, Any]] = []
         self.values: dict[str, Any] = {"names": list(map(plain, names)), "games": games}
         for game in kept:
             opened = game.records[0]
-            if game.game not in count or not isinstance(opened, Opened):
+            result = ended.get(game.game)
+            if result is None or not isinstance(opened, Opened):
                 continue
             self.began.append(game.created)
-            turns = _with_challenges([each for each in game.records if isinstance(each, Turn)])
-            own = [0, 0]
-            for turn in turns:
-                own[turn.seat] += 1
-                self.think_ms[opened.players[turn.seat]][own[turn.seat]].append(turn.think_ms)
+            judged = [each for each in game.records if isinstance(each, Turn)]
+            turns = _with_challenges(judged)
+            for seat, name in enumerate(opened.players):
+                times = [turn.think_ms for turn in turns if turn.seat == seat]
+                # What the result has beyond the turns on record is the turn that lost the game.
+                spent = sum(turn.think_ms for turn in judged if turn.charged == seat)
+                last_ms = result.sides[seat ^ result.first].think_ms - spent
+                times += [last_ms] * (result.forfeit and last_ms > 0)
+                for number, ms in enumerate(times, start=1):
+                    self.think_ms[name][number].append(ms)
             if game.game in shown:
                 if not games:
                     self.values |= _equipment(rules_in_play(opened.rules))
-                result = shown[game.game]
                 games.append(_game(result, place, opened, turns, game.records[-1]))
         games.sort(key=lambda game: int(game["n"]))
 
@@ -107,10 +112,9 @@ def _game(
     assert isinstance(last, Ended), "a game with a result is over"
     scores: Sequence[int] = last.scores
     message, adjustments, penalties = last.message, last.rack_adjustments, last.time_penalties
-    if result.note == CORRECTED:  # the score is no longer the sum of its turns
+    if result.note.startswith(CORRECTED):  # the score is no longer the sum of its turns
         scores = [result.sides[side].score for side in (result.first, 1 - result.first)]
-        message, adjustments = f"{message}; the director corrected the score", (0, 0)
-        penalties = (0, 0)
+        message, adjustments, penalties = f"{message}; {result.note}", (0, 0), (0, 0)
     shown = {
         "n": result.number,
         "r": result.round,

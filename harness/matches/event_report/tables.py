@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import combinations
+from itertools import combinations, groupby
 from statistics import fmean
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from harness.figures import counted, duration, number, plain, share, tally
+from harness.arbiter.records import verdict
+from harness.figures import DASH, counted, duration, number, plain, share, tally
 from harness.matches.config import TournamentConfig
+from harness.matches.folder import CORRECTED, FolderContents
+from harness.matches.pairings import Round
 from harness.matches.ratings import PlayerRating, Ratings
 from harness.matches.report import (
     BINS,
@@ -23,11 +26,15 @@ from harness.matches.report import (
     cross_table,
     points_text,
     rating_notes,
+    standing_notes,
 )
 from harness.matches.results import GameResult
 from harness.matches.significance import FEWEST_UNITS
-from harness.matches.standings import Standing
+from harness.matches.standings import Standing, arrangements, round_game
+from protocol.parts import OUTCOMES
 
+MOST_LISTED = 1_000
+"""Games of all rounds that are listed."""
 MOST_FAULTS = 200
 """Games with faults that are listed."""
 
@@ -39,6 +46,8 @@ class Field(NamedTuple):
     write: Callable[[Any], str] = plain
     name: str = ""
     """The full name, where the head is short for it."""
+    unknown: str = ""
+    """What stands in a cell without a value."""
 
 
 @dataclass(frozen=True)
@@ -55,7 +64,7 @@ class Sheet:
     def without_empty(self) -> Sheet:
         """Return the table without the columns that have no value."""
         columns = zip(self.fields, zip(*self.rows, strict=True), strict=True)
-        full = [(field, values) for field, values in columns if set(values) != {None}]
+        full = [(field, cells) for field, cells in columns if field.unknown or set(cells) != {None}]
         fields, cells = zip(*full, strict=True)
         return replace(self, fields=fields, rows=list(zip(*cells, strict=True)))
 
@@ -63,7 +72,7 @@ class Sheet:
         """Return the rows as text."""
         return [
             [
-                "" if value is None else field.write(value)
+                field.unknown if value is None else field.write(value)
                 for field, value in zip(self.fields, row, strict=True)
             ]
             for row in self.rows
@@ -80,11 +89,7 @@ def _signed(value: float) -> str:
 
 def standings_sheet(table: Sequence[Standing]) -> Sheet:
     """Return the standings, the leader first."""
-    withdrawn = [plain(of.name) for of in table if of.withdrawn]
-    notes = [f"Withdrawn: {', '.join(withdrawn)}."] if withdrawn else []
-    byes = [f"{plain(of.name)} {of.byes}" for of in table if of.byes]
-    if byes:
-        notes.append(f"Byes, which count as games won: {', '.join(byes)}.")
+    notes = [f"{note[0].upper()}{note[1:]}." for note in standing_notes(table)]
     return Sheet(
         "standings",
         "Standings",
@@ -98,6 +103,35 @@ def standings_sheet(table: Sequence[Standing]) -> Sheet:
             for place, of in enumerate(table, start=1)
         ],
         " ".join(notes),
+    )
+
+
+def rounds_sheet(
+    config: TournamentConfig, files: FolderContents, results: Sequence[GameResult]
+) -> Sheet:
+    """Return the games that are over by round: who won, and why if not by score; and byes."""
+    over = [it for it in results if not it.void or it.number in files.missed]
+    rounds = [decision for decision in files.decisions if isinstance(decision, Round)]
+    listed: list[tuple[Any, ...]] = []
+    for at, games in groupby(sorted(over, key=lambda it: it.round), key=lambda it: it.round):
+        for it in sorted(games, key=lambda it: it.number):
+            game, is_corrected = round_game(it), it.note.startswith(CORRECTED)
+            won = verdict((it.sides[0].name, it.sides[1].name), it.winner, void=it.void)
+            if is_corrected or OUTCOMES[it.outcome].won_by != "score":
+                won += f" ({it.note if is_corrected else it.outcome})"
+            score = " – ".join(map(str, game.scores or ()))
+            listed.append((str(it.number), at, " – ".join(game.players), score, won))
+        for bye in arrangements(at, rounds, config.names, files.arranged):
+            if bye.round == at:
+                half = "half a point a game" if bye.half else None
+                listed.append(("bye", at, bye.names[0], None, half))
+    left_out = len(listed) - MOST_LISTED
+    return Sheet(
+        "rounds",
+        "Rounds",
+        (Field("game"), Field("round", str), Field("who"), Field("score"), Field("result")),
+        listed[:MOST_LISTED],
+        f"And {left_out:,} more." if left_out > 0 else "",
     )
 
 
@@ -133,16 +167,12 @@ def ratings_sheet(ratings: Ratings) -> Sheet:
     if any(of.units < FEWEST_UNITS for of in found):
         notes.append(f"Fewer than {FEWEST_UNITS} pairs can't tell skill from luck.")
     notes.append("A pair is two games with the same draws; a game alone counts as one.")
-    if any(of.rating is None for of in found):
-        notes.append(
-            "A player without wins and losses that connect it with the others has no rating, "
-            "at most a bound."
-        )
     return Sheet(
         "ratings",
         "Ratings",
         (
-            *(Field("name"), Field("Elo", _signed), Field("±", lambda error: number(error, 0))),
+            *(Field("name"), Field("Elo", _signed, unknown=DASH)),
+            Field("±", lambda error: number(error, 0)),
             *(Field("from", _signed), Field("to", _signed)),
             *(Field("games", _whole), Field("pairs", _whole)),
         ),
@@ -177,8 +207,11 @@ def superiority_sheet(ratings: Ratings) -> Sheet | None:
     )
 
 
-def _by_rating(of: PlayerRating) -> tuple[int, bool, float]:
-    return of.component, of.rating is None, -(of.rating or 0.0)
+def _by_rating(of: PlayerRating) -> tuple[int, int, float, float]:
+    """Sort those without a rating above the others if they won more than they lost, else below."""
+    won = of.points / max(of.games, 1)
+    place = 1 if of.rating is not None else 0 if won > 0.5 else 2
+    return of.component, place, -(of.rating or 0.0), -won
 
 
 def _own(name: str, results: Sequence[GameResult]) -> list[tuple[int, int]]:
@@ -269,7 +302,7 @@ def faults_sheet(results: Sequence[GameResult]) -> Sheet | None:
                     for side in it.sides
                     if side.faults
                 ),
-                "void" if it.void else it.outcome,
+                "void" if it.void else it.note if it.note.startswith(CORRECTED) else it.outcome,
                 it.sides[1 - it.winner].name if it.forfeit and it.winner is not None else None,
             )
             for it in odd[:MOST_FAULTS]

@@ -10,14 +10,14 @@ import asyncio
 import shlex
 import shutil
 import tempfile
-from collections.abc import Collection, Iterable, Set
+from collections.abc import Callable, Collection, Iterable, Set
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
 
 from bot.player import Budget, Choice, Result, View
-from bot.registry import SeatError, SeatSpec
+from bot.registry import SCRIPT, SeatError, SeatSpec
 from bot.seat.child_process import Limits
 from bot.seat.game_session import SeatPlayer
 from bot.seat.offers import Declined
@@ -53,6 +53,9 @@ class Context:
     """Those of the games to come."""
     hidden: tuple[Path, ...] = ()
     """Files and folders of ours that engines must not see."""
+    log: Callable[[str], None] | None = None
+    """Takes its conversation if the seat has ``log=yes``, else the end of its standard error; None:
+    nothing is kept."""
 
 
 class Engine(SeatPlayer):
@@ -61,6 +64,9 @@ class Engine(SeatPlayer):
     ``start`` and ``choose`` raise ``EngineFailed`` if it does not start, has ended, or hangs.
     ``choose`` may take any time; it is cancelled when the game is over.
     """
+
+    form = ""
+    """How the engine writes moves, if it may be told so."""
 
     async def ended(self) -> EngineFailed:
         """Wait until the engine ends by itself, a failure; by default for ever."""
@@ -79,8 +85,8 @@ class Engine(SeatPlayer):
 class ProcessEngine(Engine):
     """An engine in a process of its own, which may be restarted in a game.
 
-    All have the options ``memory`` (MiB) and ``cores``; an invalid option, or a program that isn't
-    there, raises ``SeatError``.
+    All have the options ``memory`` (MiB), ``cores`` and ``log``; an invalid option, or a program
+    that isn't there, raises ``SeatError``.
     """
 
     quit_line = ""
@@ -95,8 +101,15 @@ class ProcessEngine(Engine):
             self._limits = Limits(int(options.get("memory", "0")), int(options.get("cores", "0")))
         except ValueError as error:
             raise SeatError(f"{spec.text!r}: memory (MiB) and cores are numbers: {error}") from None
+        if options.get("log", "yes") != "yes":
+            raise SeatError(f"{spec.text!r}: log is yes, or left out")
+        self._kept = context.log
+        self._log = context.log if "log" in options else None
         if shutil.which(self._command[0]) is None:
             raise SeatError(f"{spec.text!r}: {self._command[0]} is no program that may be run")
+        script = next(filter(SCRIPT.fullmatch, self._command[1:]), None)
+        if script and not (path := Path(options.get("folder", ""), script)).is_file():
+            raise SeatError(f"{spec.text!r}: there is no file {path}")
         self._process: EngineProcess | None = None
         self._running = asyncio.Event()
         self._folder: tempfile.TemporaryDirectory[str] | None = None
@@ -114,6 +127,21 @@ class ProcessEngine(Engine):
             self._running.clear()
         else:
             self._running.set()
+
+    async def start_process(
+        self, *arguments: str, folder: Path, one_stream: bool = False
+    ) -> EngineProcess:
+        """Start the program, with further arguments; raise as ``EngineProcess.start`` does."""
+        process = await EngineProcess.start(
+            [*self._command, *arguments],
+            name=self._name,
+            folder=folder,
+            limits=self._limits,
+            one_stream=one_stream,
+            hidden=self._hidden,
+        )
+        process.log = self._log
+        return process
 
     async def ended(self) -> EngineFailed:
         """Wait until a process has ended that was not killed here."""
@@ -143,6 +171,8 @@ class ProcessEngine(Engine):
             await process.quit(self.quit_line)
         elif process is not None:
             await process.kill()
+        if process is not None and process.stderr_tail and self._kept and not self._log:
+            self._kept(f"{process.stderr_tail.rstrip()}\n")
         folder, self._folder = self._folder, None
         if folder is not None:
             folder.cleanup()
@@ -173,10 +203,7 @@ def data_folder(spec: SeatSpec) -> Path:
 def check_beginning(name: str, view: View) -> None:
     """Raise Declined if the first view of a game is not an empty board."""
     if view.position.without_racks() != Position.empty(view.rules.layout):
-        raise Declined(
-            "unsupported_opening",
-            f"{name} has to be told a game from an empty board on; it can't begin in a position",
-        )
+        raise Declined("unsupported_opening", f"{name} can only begin on an empty board")
 
 
 def nonstandard_rule(rules: Rules, names: Iterable[str]) -> str | None:

@@ -22,15 +22,7 @@ from lexicons.store import Lexicon
 from protocol.channel import now_ms
 from protocol.codec import MSGPACK
 from protocol.errors import PeerError
-from protocol.messages import (
-    Decline,
-    GameMessage,
-    Info,
-    Message,
-    Move,
-    NewGame,
-    Refused,
-)
+from protocol.messages import Decline, GameMessage, Info, Message, Move, NewGame, Refused
 from protocol.parts import MAX_MOVE
 from protocol.session import FromArbiter
 
@@ -88,7 +80,7 @@ class EngineSeat(TaskSeat):
         except Exception as error:  # such as a file removed since the match began
             self._report(Gone(str(error), "host_error"))
             return
-        self._report(Came())
+        self._report(Came(last_lines=engine.evidence))
         try:
             await self._take_part(engine)
         except EngineFailed as failed:
@@ -198,6 +190,8 @@ class EngineSeat(TaskSeat):
         said = f"{text}: {message.message}"
         if message.code == "not_a_word":
             said += f"; does {self.name} play with other words than {view.lexicon.name}?"
+        if message.code == "not_a_move" and session.player.form:
+            said = f"{said.partition('; write ')[0]}; {self.name} writes {session.player.form}"
         self._note(session, message.code, said)
 
     def _note(self, session: GameSession[Engine], code: str, said: str) -> None:

@@ -20,7 +20,7 @@ from bot.player import Budget, Choice, Observed, Result, View
 from bot.registry import SeatError, SeatSpec
 from bot.seat.offers import Declined
 from engine.notation.move_text import NotationError
-from harness.appending import append_line, whole_lines
+from harness.writing import append_line, whole_lines
 
 from .engine import Context, Engine, check_beginning
 
@@ -102,16 +102,13 @@ class FilesEngine(Engine):
         options = dict(spec.options)
         unknown = sorted(options.keys() - {"out", "in", "name"})
         if unknown:
-            raise SeatError(
-                f"{spec.text!r}: files have no option {unknown[0]!r}; they take out, in, name"
-            )
+            raise SeatError(f"{spec.text!r}: no option {unknown[0]!r}; it takes out, in, name")
         folder, *more = shlex.split(spec.target)
         if more:
             raise SeatError(f"{spec.text!r} names one folder; quote it if it has blanks")
         try:
-            self._exchange = FileExchange(
-                Path(folder), options.get("out", HOST_FILE), options.get("in", BOT_FILE)
-            )
+            out, in_ = options.get("out", HOST_FILE), options.get("in", BOT_FILE)
+            self._exchange = FileExchange(Path(folder), out, in_)
         except ValueError as error:
             raise SeatError(f"{spec.text!r}: {error}") from None
         self._name = context.name
@@ -135,9 +132,7 @@ class FilesEngine(Engine):
         try:
             self._exchange.open()
         except BlockingIOError:
-            raise Declined(
-                "busy", f"another game is played through {self._exchange.out}; it takes one"
-            ) from None
+            raise Declined("busy", f"another game is played through {self._exchange.out}") from None
         self._game = secrets.token_hex(4)
         self._exchange.say("")  # ends a line left unfinished by a killed host
         seat = ("first", "second")[view.seat]

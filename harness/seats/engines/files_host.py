@@ -151,9 +151,8 @@ class FilesHost(Channel):
             try:
                 self._messages += game.take(line)
             except (PeerError, ValueError) as error:
-                raise ChannelClosed(
-                    f"{self.peer}: {' '.join(map(str, line))!r} makes no sense: {error}"
-                ) from None
+                said = " ".join(map(str, line))
+                raise ChannelClosed(f"{self.peer}: {said!r} makes no sense: {error}") from None
             if line.what == "over":
                 self.games -= 1
                 self._finished(line.rest)

@@ -50,7 +50,7 @@ from .magpie_terms import (
 )
 from .process import EngineFailed, EngineProcess
 
-OURS = ("cores", "data", "lexicon", "memory", "name")
+OURS = ("cores", "data", "lexicon", "log", "memory", "name")
 """Options of the seat; all others are settings of MAGPIE."""
 
 DEFAULTS = {
@@ -132,10 +132,8 @@ class MagpieEngine(ProcessEngine):
         self._settings = _settings(spec, options, context.threads)
         self._data = data_folder(spec)
         self._lexicon = options.get("lexicon", context.lexicon.name)
-        if not (self._data / "lexica" / f"{self._lexicon}.kwg").is_file():
-            raise SeatError(
-                f"{spec.text!r}: there is no file {self._data}/lexica/{self._lexicon}.kwg"
-            )
+        if not (file := self._data / "lexica" / f"{self._lexicon}.kwg").is_file():
+            raise SeatError(f"{spec.text!r}: there is no file {file}")
         if why := self._why_not(context.rules):
             raise SeatError(why)
         self._console: MagpieConsole | None = None
@@ -155,7 +153,21 @@ class MagpieEngine(ProcessEngine):
         if why := self._why_not(view.rules):
             raise Declined("unsupported_rules", why)
         self._settings["bb"] = str(view.rules.bingo_bonus)
-        self._make_folder(view.rules)
+        # Its working folder: it reads ``./data`` and a file of settings, if any.
+        data = self.folder / "data"
+        (data / "lexica").mkdir(parents=True)
+        for entry in self._data.iterdir():
+            if entry.name != "lexica":
+                (data / entry.name).symlink_to(entry)
+        known_as = self._lexicon
+        if view.rules.distribution.name == "english" and not known_as.startswith(ENGLISH):
+            known_as = f"CEL{self._lexicon}"
+        self._settings["lex"] = known_as
+        files = list((self._data / "lexica").iterdir())
+        named = {file.name: file for file in files}
+        named |= {f"{known_as}{file.suffix}": file for file in files if file.stem == self._lexicon}
+        for name, file in named.items():
+            (data / "lexica" / name).symlink_to(file)
         console, error = await self._launch()
         if error:
             code = "unknown_lexicon" if _WORDS.search(error) else "unsupported_option"
@@ -190,31 +202,9 @@ class MagpieEngine(ProcessEngine):
         usual = {key: self._settings[key] for key in ("numplays", "maxnumdplays")}
         await console.ask(f"set {_arguments(usual)}", START_S)
 
-    def _make_folder(self, rules: Rules) -> None:
-        """Make its working folder: it reads ``./data`` and a file of settings, if any."""
-        data = self.folder / "data"
-        (data / "lexica").mkdir(parents=True)
-        for entry in self._data.iterdir():
-            if entry.name != "lexica":
-                (data / entry.name).symlink_to(entry)
-        known_as = self._lexicon
-        if rules.distribution.name == "english" and not known_as.startswith(ENGLISH):
-            known_as = f"CEL{self._lexicon}"
-        self._settings["lex"] = known_as
-        files = list((self._data / "lexica").iterdir())
-        named = {file.name: file for file in files}
-        named |= {f"{known_as}{file.suffix}": file for file in files if file.stem == self._lexicon}
-        for name, file in named.items():
-            (data / "lexica" / name).symlink_to(file)
-
     async def _launch(self) -> tuple[MagpieConsole, str]:
-        self.process = await EngineProcess.start(
-            [*self._command, "set", *_arguments(self._settings).split()],
-            name=self._name,
-            folder=self.folder,
-            limits=self._limits,
-            one_stream=True,
-            hidden=self._hidden,
+        self.process = await self.start_process(
+            "set", *_arguments(self._settings).split(), folder=self.folder, one_stream=True
         )
         console = self._console = MagpieConsole(self.process)
         return console, await console.loaded(START_S)

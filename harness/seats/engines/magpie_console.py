@@ -55,9 +55,8 @@ class MagpieConsole:
 
     async def loaded(self, limit_s: float) -> str:
         """Wait until its command line is done; return the error, if any."""
-        return error_in(
-            [await self.process.wait_for(_settled, limit_s, "finished loading its data")]
-        )
+        said = await self.process.wait_for(_settled, limit_s, "finished loading its data")
+        return error_in([said])
 
     async def ask(self, command: str, limit_s: float) -> list[str]:
         """Send a command and return the lines of the answer; for ``sync``."""
@@ -73,8 +72,7 @@ class MagpieConsole:
                     self.process.send(mark)
         except TimeoutError:
             raise EngineFailed(
-                "stall",
-                f"{self.process.name} has not answered {command[:60]!r} in {limit_s:.1f} s",
+                "stall", f"{self.process.name} has not answered {command[:60]!r} in {limit_s:.1f} s"
             ) from None
         return said
 
@@ -126,9 +124,7 @@ class MagpieConsole:
     def _keep(self, line: str, said: list[str]) -> None:
         """Add a line to an answer, or raise EngineFailed if that has no end."""
         if len(said) == MOST_LINES:
-            raise EngineFailed(
-                "stall", f"{self.process.name} says more than {MOST_LINES:,} lines in one answer"
-            )
+            raise EngineFailed("stall", f"{self.process.name} says more than {MOST_LINES:,} lines")
         said.append(line[:MOST_CHARACTERS])
 
 

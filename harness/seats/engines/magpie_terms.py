@@ -213,9 +213,7 @@ def parse_magpie_move(text: str, board: Board, alphabet: Alphabet) -> Move:
     if exchange := _EXCHANGE.fullmatch(text):
         return parse_move(f"-{exchange[1]}", board, alphabet)
     if not _FIRST_MOVE.fullmatch(text):
-        raise NotationError(
-            f"{shown(text)} is not a move; it is '8D WO(R)D', '(exch ABC)' or 'pass'"
-        )
+        raise NotationError(f"{shown(text)} is no move such as '8D WO(R)D', '(exch ABC)', 'pass'")
     return parse_move(text, board, alphabet)
 
 

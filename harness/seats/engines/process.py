@@ -12,6 +12,7 @@ import shutil
 import signal
 from collections import deque
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeVar
 
@@ -49,6 +50,10 @@ class EngineProcess(ChildProcess):
         self._program = program
         self.cut_off = False
         """Whether it ended in the middle of its last line."""
+        self.log: Callable[[str], None] | None = None
+        """Takes each line in both directions, as it is sent or read, and of its standard error."""
+        self.is_known: Callable[[str], bool] = bool
+        """Checks whether a line means something; the log marks the others."""
         self._recent: deque[str] = deque(maxlen=KEPT_LINES)
 
     @classmethod
@@ -110,10 +115,23 @@ class EngineProcess(ChildProcess):
 
     def send(self, line: str) -> None:
         """Send a line without waiting; a dead process loses it."""
-        self._recent.append(f"> {line[:KEPT_CHARACTERS]}")
+        self._keep(">", line)
         stream = self._process.stdin
         if stream is not None and not stream.is_closing():
             stream.write(line.encode() + b"\n")
+
+    def heard_on_stderr(self, text: str) -> None:
+        """Log a part of its standard error."""
+        super().heard_on_stderr(text)
+        for line in filter(None, text.splitlines()):
+            self._keep("stderr:", line)
+
+    def _keep(self, direction: str, line: str) -> None:
+        if direction != "stderr:":  # of which the tail is kept
+            self._recent.append(f"{direction} {line[:KEPT_CHARACTERS]}")
+        if self.log is not None:
+            unknown = "" if direction != "<" or self.is_known(line) else "not understood: "
+            self.log(f"{datetime.now():%H:%M:%S.%f} {direction} {unknown}{line}\n")
 
     async def line(self) -> str:
         """Wait for a line of output, without its line end."""
@@ -126,10 +144,10 @@ class EngineProcess(ChildProcess):
                 raise await self.last_words() from None
         except asyncio.LimitOverrunError:
             raise EngineFailed(
-                "stall", f"{self.name} says a line of more than {MAX_LINE // 1024} KB"
+                "stall", f"{self.name} says over {MAX_LINE >> 10} KB a line"
             ) from None
         text = said.decode(errors="replace").rstrip("\r\n")
-        self._recent.append(f"< {text[:KEPT_CHARACTERS]}")
+        self._keep("<", text)
         return text
 
     async def lines(self) -> AsyncIterator[str]:
@@ -146,9 +164,7 @@ class EngineProcess(ChildProcess):
         """
         answer = await self.until(wanted, limit_s)
         if answer is None:
-            raise EngineFailed(
-                "stall", f"{self.name} has not {what} within {round(limit_s, 1):g} s"
-            )
+            raise EngineFailed("stall", f"{self.name} has not {what} in {round(limit_s, 1):g} s")
         return answer
 
     async def until(self, wanted: Callable[[str], T | None], limit_s: float) -> T | None:

@@ -22,6 +22,7 @@ from bot.seat.offers import Declined
 from engine.notation.move_text import NotationError
 from engine.rules.moves import Move
 from engine.rules.position import Rack
+from harness.writing import write_file
 from lexicons.alphabet import BLANK, TileDistribution
 from lexicons.store import Lexicon
 from lexicons.text import read_text
@@ -38,10 +39,10 @@ from .engine import (
     only_standard,
     words_of,
 )
-from .process import EngineFailed, EngineProcess
+from .process import EngineFailed
 from .quackle_text import Listed, MoveReader, tiles_differ, written_game
 
-OPTIONS = ("alphabet", "cores", "data", "lexicon", "memory", "name", "player")
+OPTIONS = ("alphabet", "cores", "data", "lexicon", "log", "memory", "name", "player")
 
 SPEEDY, STATIC = "Speedy Player", "Static Player"
 
@@ -96,8 +97,7 @@ class QuackleEngine(ProcessEngine):
         self._player = options.get("player", DEFAULT_PLAYER)
         if self._player not in SECONDS:
             raise SeatError(
-                f"{spec.text!r}: Quackle has no player {self._player!r}; it has: "
-                f"{', '.join(SECONDS)}"
+                f"{spec.text!r}: no player {self._player!r}; Quackle has: {', '.join(SECONDS)}"
             )
         lexicon = options.get("lexicon", context.lexicon.name.lower())
         alphabet = options.get("alphabet", context.lexicon.distribution.name)
@@ -163,15 +163,13 @@ class QuackleEngine(ProcessEngine):
     async def choose(self, view: View, budget: Budget) -> Choice | str:
         """Ask the quick player, then the strongest that should be back in time."""
         self._told = written_game(view)
-        (self.folder / "game" / "game.gcg").write_text(self._told, "utf-8")
+        write_file(self.folder / "game" / "game.gcg", self._told)
         began = now_ms()
         limit_s = budget.until_last_ms() / 1000 + STALL_S
         quick = SPEEDY if view.bag and self._player != STATIC else STATIC
         first = await self._listed(quick, limit_s)
         if first is None:
-            raise EngineFailed(
-                "stall", f"{self._name}: the {quick} has not answered in {limit_s:.1f} s"
-            )
+            raise EngineFailed("stall", f"{self._name}: no answer by {quick} in {limit_s:.1f} s")
         strong = self._strongest_within(view, budget.remaining_ms())
         if strong is None:
             return _answer(view, f"{quick}, {_seconds(began)}", first)
@@ -228,13 +226,7 @@ class QuackleEngine(ProcessEngine):
     async def _hear(self, arguments: Sequence[str], take: Callable[[str], None]) -> None:
         """Run it once and read all its output; raise EngineFailed if it crashes or never ends."""
         # Not ``self.process``: it is no failure that this process ends by itself.
-        process = self._process = await EngineProcess.start(
-            [*self._command, *arguments],
-            name=self._name,
-            folder=self.folder / "game",
-            limits=self._limits,
-            hidden=self._hidden,
-        )
+        process = self._process = await self.start_process(*arguments, folder=self.folder / "game")
         try:
             async for line in process.lines():
                 take(line)

@@ -47,9 +47,8 @@ def written_game(view: View) -> str:
     """
     alphabet = view.rules.distribution.alphabet
     history, mover = view.history, view.seat
-    events = [
-        _event(turn, rack, alphabet) for turn, rack in zip(history, _racks(view), strict=True)
-    ]
+    held = zip(history, _racks(view), strict=True)
+    events = [_event(turn, rack, alphabet) for turn, rack in held]
     if not history:
         mover = 1
         some = alphabet.text([max(view.unseen_tiles)])  # no blank if possible
@@ -156,12 +155,8 @@ def tiles_differ(text: str, distribution: TileDistribution) -> str:
             case [letter, _, points, count, *_] if not letter.startswith("#"):
                 theirs[letter] = _whole(count, line), _whole(points, line)
     alphabet = distribution.alphabet
-    ours = {
-        alphabet.tile_text(tile): (count, points)
-        for tile, (count, points) in enumerate(
-            zip(distribution.counts, distribution.points, strict=True)
-        )
-    }
+    numbered = enumerate(zip(distribution.counts, distribution.points, strict=True))
+    ours = {alphabet.tile_text(tile): count_and_points for tile, count_and_points in numbered}
     tiles = sorted(ours.keys() | theirs.keys())
     return ", ".join(tile for tile in tiles if ours.get(tile) != theirs.get(tile))
 

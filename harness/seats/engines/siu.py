@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import deque
+from pathlib import Path
 
 from bot.player import Budget, Choice, View
 from bot.registry import SeatError, SeatSpec
@@ -20,23 +21,25 @@ from bot.seat.offers import Declined
 from engine.rules.position import Position
 from engine.rules.rule_sets import load_rules
 from protocol.siu.answers import (
+    Answer,
     BestMove,
     Capability,
     Done,
     Fault,
     InfoGen,
     InfoSim,
+    InfoText,
     Option,
     Provenance,
     parse_answer,
 )
-from protocol.siu.commands import Bare, Command, Go, Mode, SetOption
+from protocol.siu.commands import Bare, Command, Go, Mode
 
 from .engine import STALL_S, Context, ProcessEngine, latest_ms, nonstandard_rule
-from .process import EngineFailed, EngineProcess
+from .process import EngineFailed
 from .siu_terms import Found, game_so_far, same_lexicon, score_error, settings, trial
 
-OURS = ("name", "memory", "cores", "mode", "start")
+OURS = ("name", "memory", "cores", "log", "mode", "start", "folder")
 """Options of the seat; all others are the engine's."""
 
 PLAYING: tuple[Mode, ...] = ("auto", "sim", "gen")
@@ -68,32 +71,27 @@ class SiuEngine(ProcessEngine):
     """An SIU engine in one game."""
 
     quit_line = Bare.QUIT.line()
+    form = "8D.HOUSE, ex.ABC or pass"
 
     def __init__(self, spec: SeatSpec, context: Context) -> None:
         super().__init__(spec, context)
         options = dict(spec.options)
         self._context = context
+        self._start_in = Path(options["folder"])
+        if not self._start_in.is_dir():
+            raise SeatError(f"{spec.text!r}: there is no such folder; folder=DIR: it starts there")
         mode = options.get("mode")
         self._modes = tuple(each for each in PLAYING if mode in (None, each))
         if not self._modes:
             raise SeatError(
-                f"{spec.text!r}: mode must be {', '.join(PLAYING[:-1])} or {PLAYING[-1]} "
-                f"(got {mode!r})"
+                f"{spec.text!r}: mode is {', '.join(PLAYING[:-1])} or {PLAYING[-1]}, not {mode!r}"
             )
         if nonstandard_rule(context.rules, ("rack_size",)):
-            raise SeatError(
-                f"{self._name} can only play with racks of 7 tiles: SIU has no option for the "
-                "rack size"
-            )
-        try:
-            self._start_s = float(options.get("start", START_S))
-        except ValueError:
-            self._start_s = 0.0
-        if not 0 < self._start_s < math.inf:
-            raise SeatError(
-                f"{spec.text!r}: start is a number of seconds, more than 0; not "
-                f"{options.get('start')!r}"
-            )
+            raise SeatError(f"{self._name} needs racks of 7 tiles: SIU has no option for others")
+        start = options.get("start", str(START_S))
+        self._start_s = float(start) if start.replace(".", "", 1).isdecimal() else 0.0
+        if not self._start_s:
+            raise SeatError(f"{spec.text!r}: start is a number of seconds above 0, not {start!r}")
         self._given = {key: value for key, value in options.items() if key not in OURS}
         for key, value in self._given.items():
             if not (key + value).isprintable():
@@ -101,6 +99,8 @@ class SiuEngine(ProcessEngine):
         self._options: dict[str, Option] = {}
         self._capabilities: set[str] = set()
         self._go: Mode = self._modes[0]
+        self._used = ""
+        """The lexicon that it says it uses, before its first moves."""
         self._searching = False
         self._begun: Position | None = None
         self._racks: dict[int, tuple[int, ...]] = {}
@@ -115,11 +115,12 @@ class SiuEngine(ProcessEngine):
         def left_s(most_s: float = math.inf) -> float:
             return max(0.0, min(most_s, end_s - loop.time()))
 
-        self.process = await EngineProcess.start(
-            self._command, name=self._name, limits=self._limits, hidden=self._hidden
-        )
+        self.process = await self.start_process(folder=self._start_in)
+        self.process.is_known = _is_known
         self._say(Bare.SIU)
-        await self.process.wait_for(self._introduced, left_s(self._start_s), "said siuok")
+        await self.process.wait_for(
+            self._introduced, left_s(self._start_s), "said siuok (start=20 gives it 20 s)"
+        )
         playing = [mode for mode in self._modes if mode in self._capabilities]
         if not playing:
             raise Declined(
@@ -129,14 +130,32 @@ class SiuEngine(ProcessEngine):
             )
         self._go = playing[0]
         chosen = settings(self._name, self._options, self._given, self._context, view.rules)
-        await self._set(chosen, left_s())
+        if any(setting.name.casefold() == "lexicon" for setting in chosen):
+            self._used = ""  # what it said before it was told
+        for setting in chosen:
+            self._say(setting)
+        if faults := await self._ready(left_s()):
+            said = "; ".join(map(_quoted, faults))
+            told = ", ".join(f"{option.name}={option.value}" for option in chosen) or "no option"
+            raise Declined(
+                "unknown_lexicon" if "lexicon" in said.casefold() else "unsupported_option",
+                f"{self._name}, told {told}, says: {said}",
+            )
         self._say(Bare.NEWGAME)
         await self._ready(left_s())
         if "gen" in self._capabilities:
             await self._try_out(view, left_s(self._start_s))
+        self._check_words(view.lexicon.name)
+
+    def _heard(self, line: str) -> Answer | None:
+        """Read a line of the time before its first moves, and note the lexicon that it names."""
+        answer = parse_answer(line)
+        if isinstance(answer, Provenance):
+            self._used = answer.lexicon or self._used
+        return answer
 
     def _introduced(self, line: str) -> bool | None:
-        match parse_answer(line):
+        match self._heard(line):
             case Capability(names) if len(self._capabilities) < MOST_OPTIONS:
                 self._capabilities.update(names)
             case Option(name) as option if len(self._options) < MOST_OPTIONS:
@@ -151,7 +170,7 @@ class SiuEngine(ProcessEngine):
         faults = deque[Fault](maxlen=MOST_FAULTS)
 
         def ready(line: str) -> bool | None:
-            answer = parse_answer(line)
+            answer = self._heard(line)
             if isinstance(answer, Fault):
                 faults.append(answer)
             return True if answer is Done.READY else None
@@ -160,33 +179,18 @@ class SiuEngine(ProcessEngine):
         await self.process.wait_for(ready, limit_s, "said readyok")
         return list(faults)
 
-    async def _set(self, chosen: list[SetOption], limit_s: float) -> None:
-        """Set its options; raise Declined if it refuses any."""
-        for setting in chosen:
-            self._say(setting)
-        if faults := await self._ready(limit_s):
-            said = "; ".join(map(_quoted, faults))
-            told = ", ".join(f"{option.name}={option.value}" for option in chosen) or "no option"
-            raise Declined(
-                "unknown_lexicon" if "lexicon" in said.casefold() else "unsupported_option",
-                f"{self._name}, told {told}, says: {said}",
-            )
-
     async def _try_out(self, view: View, limit_s: float) -> None:
-        """List moves on an empty board; raise Declined if words, tiles or board are not the game's.
+        """List moves on an empty board; raise Declined if tiles or board are not the game's.
 
         The scores tell which tiles and board the engine has.
         """
         assert self.process is not None
         lexicon, rules = view.lexicon.name, view.rules
-        used: list[str] = []
         wrong: list[str] = []
 
         def tried(line: str) -> BestMove | Fault | None:
-            answer = parse_answer(line)
-            if isinstance(answer, Provenance) and not used:
-                used.append(answer.lexicon)
-            elif isinstance(answer, InfoGen) and not wrong:
+            answer = self._heard(line)
+            if isinstance(answer, InfoGen) and not wrong:
                 wrong.extend(score_error(answer, rules))
             return answer if isinstance(answer, BestMove | Fault) else None
 
@@ -205,13 +209,18 @@ class SiuEngine(ProcessEngine):
                 f"{self._name} does not play by the rules {rules.name}: on an empty board "
                 f"{wrong[0]}",
             )
+
+    def _check_words(self, lexicon: str) -> None:
+        """Raise Declined if the lexicon that it named is not the game's."""
+        used = self._used[:100]
         known = [lexicon, self._context.lexicon_name]
         known += [value for key, value in self._given.items() if key.casefold() == "lexicon"]
-        if used and used[0] and not any(same_lexicon(used[0], name) for name in known):
+        if used and not any(same_lexicon(self._used, name) for name in known):
+            way = f"say so with Lexicon={used}" if "lexicon" in self._options else "let it say that"
             raise Declined(
                 "unknown_lexicon",
-                f"{self._name} plays with the words of {used[0][:100]!r} and the game with those "
-                f"of {lexicon!r}; if they are the same, say so with Lexicon={used[0][:100]}",
+                f"{self._name} plays with the words of {used!r} and the game with those of "
+                f"{lexicon!r}; if they are the same, {way}",
             )
 
     async def choose(self, view: View, budget: Budget) -> Choice | str:
@@ -262,13 +271,20 @@ class SiuEngine(ProcessEngine):
 
     def _stalled(self, found: Found) -> EngineFailed:
         said = f"; it says: {_quoted(found.fault)}" if found.fault else ""
-        return EngineFailed(
-            "stall", f"{self._name} sent no bestmove within {STALL_S:g} s after its time{said}"
-        )
+        why = f"{self._name} sent no bestmove within {STALL_S:g} s after its time{said}"
+        return EngineFailed("stall", why)
 
     def _say(self, command: Command) -> None:
         assert self.process is not None
         self.process.send(command.line())
+
+
+def _is_known(line: str) -> bool:
+    """Check whether a line is SIU's, and not a candidate that can't be read."""
+    answer = parse_answer(line)
+    if isinstance(answer, InfoText):
+        return not answer.text.startswith(("gen ", "sim "))
+    return answer is not None or not line.strip()
 
 
 def _quoted(fault: Fault) -> str:

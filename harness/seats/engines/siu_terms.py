@@ -11,7 +11,7 @@ from bot.seat.game_session import MAX_CANDIDATES
 from bot.seat.offers import Declined
 from engine.notation.cgp import challenge_operation, write_cgp
 from engine.notation.cgp_moves import CgpMove, format_cgp_turn, parse_cgp_move
-from engine.notation.move_text import NotationError
+from engine.notation.move_text import NotationError, parse_move
 from engine.rules.moves import Place
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rule_sets import rules_for
@@ -167,12 +167,16 @@ class Found:
                 self._simulated[move] = said
 
     def answer(self, text: str, view: View) -> EngineChoice | str:
-        """Convert the end of the search; an unreadable move stays a text."""
+        """Convert the end of the search; of an unreadable move the arbiter finds the fault."""
         board, rules = view.position.board, view.rules
         try:
             read = parse_cgp_move(text, board, rules.distribution.alphabet, rules.rack_size)
         except NotationError:
-            return text
+            ours = " ".join(text.split(".")[:2])
+            with suppress(NotationError):
+                parse_move(ours, board, rules.distribution.alphabet)
+                return text
+            return ours
         if read.phony or isinstance(read.move, int):
             return text
         generated = self._generated.get(text)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -40,7 +39,7 @@ class AnalysisProcess(ChildProcess):
         command = worker_command("--kinds", told, module="harness.analysis.worker_main")
         try:
             readers = [kind.equipment for kind in kinds.values()]
-            confinement = await asyncio.to_thread(partial(of_reader, *readers, hidden=hidden))
+            confinement = await asyncio.to_thread(of_reader, *readers, hidden=hidden)
             spawned = await spawn(command + ["--idle"] * idle, confinement=confinement)
         except OSError as error:
             raise EngineGone(str(error)) from None

@@ -11,9 +11,10 @@ import time
 from collections import Counter, deque
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Annotated, Any, Protocol
 
 import structlog
+from msgspec import Meta, Struct
 
 from engine.rules.rules import Rules
 from harness.analysis.task import Task
@@ -24,9 +25,6 @@ from harness.server.answers import board_and_tiles
 from protocol.errors import PeerError
 from protocol.intake import Bucket
 
-from .messages import Analyse
-from .settings import AnalysisSettings
-
 IDLE_S = 300.0
 """Time without a request after which a process ends."""
 
@@ -34,6 +32,39 @@ GRACE_S = 120.0
 """Time beyond a task's own after which its process is ended: it hangs, or gets no core."""
 
 log = structlog.get_logger(__name__)
+
+
+class AnalysisSettings(Struct, frozen=True, kw_only=True):
+    """The table ``[analysis]`` of a server's configuration."""
+
+    workers: Annotated[int, Meta(ge=0, le=64)] = 1
+    """Processes that analyse, each with one thread; 0: the page offers no analysis."""
+    seconds: Annotated[float, Meta(ge=0.1, le=600)] = 10.0
+    """Most time for a turn, unless a number of rollouts is asked for."""
+    seconds_per_hour: Annotated[float, Meta(ge=1, le=36_000)] = 1_800.0
+    """Most time of these processes that an address may take an hour; as much at once."""
+    per_visitor: Annotated[int, Meta(ge=1, le=1_000)] = 3
+    """Requests of an address at once."""
+    waiting: Annotated[int, Meta(ge=1, le=10_000)] = 30
+    """Requests at once, of all visitors; those at work count."""
+
+
+class Analyse(Struct, frozen=True, kw_only=True, tag="analyse"):
+    """Read a game or a position, and analyse each turn of it, or one."""
+
+    id: Annotated[int, Meta(ge=0, le=2**31)]
+    """The page's number for this request, which the answers have, too."""
+    data: bytes
+    """A GCG or a CGP, in base64."""
+    line: Annotated[int, Meta(ge=0, le=10_000)] | None = None
+    """The line of the score sheet before which to analyse, 0 of a CGP; null: every turn."""
+    move: Annotated[str, Meta(max_length=100)] = ""
+    """A move to compare with the best, in place of the played one."""
+    seconds: Annotated[float, Meta(ge=0.1, le=600)] = 2.0
+    """Time for a turn; no more than the server allows."""
+    rollouts: Annotated[int, Meta(ge=2, le=20_000)] | None = None
+    """In place of a time: the findings are then those of ``tilewire analyze`` with this number."""
+    seed: Annotated[int, Meta(ge=0, le=2**62)] = 0
 
 
 class Engine(Protocol):
@@ -56,7 +87,7 @@ class Engine(Protocol):
 class Job:
     """A request, until it is done.
 
-    ``tell`` takes the kind of an answer and what it holds (``messages.encode``).
+    ``tell`` takes the kind of an answer and what it holds (``conversation.encode``).
     """
 
     asked: Analyse
@@ -120,8 +151,16 @@ class AnalysisQueue:
         Raises:
             PeerError: too much is asked for.
         """
-        self._check(job)
-        self._jobs[block_of(job.address)] += 1
+        settings, block = self.settings, block_of(job.address)
+        if self._jobs[block] >= settings.per_visitor:
+            has = f"you have {counted(settings.per_visitor, 'request')} here"
+            why = f"{has}, the most for one visitor; end one, or wait"
+            raise PeerError("busy", why, retry="later")
+        if sum(self._jobs.values()) >= settings.waiting:
+            too_many = f"{counted(settings.waiting, 'request')} wait for the engine already"
+            raise PeerError("busy", f"{too_many}; try again in a minute", retry="later")
+        self._check_time(job)
+        self._jobs[block] += 1
         while len(self._workers) < self.settings.workers:
             self._workers.append(asyncio.create_task(self._work()))
         async with self._news:
@@ -145,17 +184,6 @@ class AnalysisQueue:
             worker.cancel()
         await asyncio.gather(*self._workers, return_exceptions=True)
 
-    def _check(self, job: Job) -> None:
-        settings, block = self.settings, block_of(job.address)
-        if self._jobs[block] >= settings.per_visitor:
-            has = f"you have {counted(settings.per_visitor, 'request')} here"
-            why = f"{has}, the most for one visitor; end one, or wait"
-            raise PeerError("busy", why, retry="later")
-        if sum(self._jobs.values()) >= settings.waiting:
-            too_many = f"{counted(settings.waiting, 'request')} wait for the engine already"
-            raise PeerError("busy", f"{too_many}; try again in a minute", retry="later")
-        self._check_time(job)
-
     def _check_time(self, job: Job) -> None:
         now, most_s = self.clock(), self.settings.seconds_per_hour
         bucket = self._taken.bucket(block_of(job.address), now)
@@ -171,8 +199,9 @@ class AnalysisQueue:
         try:
             while True:
                 try:
-                    async with asyncio.timeout(None if engine is None else IDLE_S):
-                        job = await self._next()
+                    async with asyncio.timeout(None if engine is None else IDLE_S), self._news:
+                        await self._news.wait_for(lambda: self._waiting)
+                        job = self._waiting.popleft()
                 except TimeoutError:
                     assert engine is not None
                     await engine.kill()
@@ -190,7 +219,15 @@ class AnalysisQueue:
                         engine = None
                 finally:
                     self._working -= 1
-                await self._put_back(job)
+                if not job.is_over and not job.turns:
+                    job.end("done", stopped=False)
+                if job.is_over:
+                    self._forget(job)
+                else:  # the other requests have a turn first
+                    async with self._news:
+                        self._waiting.append(job)
+                        self._news.notify()
+                self._tell_places()
         finally:
             if engine is not None:
                 await engine.kill()
@@ -203,24 +240,6 @@ class AnalysisQueue:
             most_s = job.task(self.settings.seconds).seconds + GRACE_S
             return f"the turn took longer than {most_s:.0f} s; ask for fewer rollouts"
         return "games keep this server's cores busy; try again"
-
-    async def _next(self) -> Job:
-        """Wait for a request, and take it out of the queue."""
-        async with self._news:
-            await self._news.wait_for(lambda: self._waiting)
-            return self._waiting.popleft()
-
-    async def _put_back(self, job: Job) -> None:
-        """End a request that has no turns left, or put it back in the queue unless it is over."""
-        if not job.is_over and not job.turns:
-            job.end("done", stopped=False)
-        if job.is_over:
-            self._forget(job)
-        else:
-            async with self._news:
-                self._waiting.append(job)
-                self._news.notify()
-        self._tell_places()
 
     def _forget(self, job: Job) -> None:
         block = block_of(job.address)
@@ -241,23 +260,21 @@ class AnalysisQueue:
             return
         job.engine = engine
         try:
-            if job.turns is None and not await self._read(job, engine):
-                return
-            assert job.turns is not None
-            if not job.turns or job.is_over:
-                return
-            await self._analyse(job, job.turns.popleft(), engine)
+            if job.turns is None:
+                await self._read(job, engine)
+            if job.turns and not job.is_over:
+                await self._analyse(job, job.turns.popleft(), engine)
         except PeerError as error:
             job.end("error", code=error.code, message=error.reply.message)
         finally:
             job.engine = None
 
-    async def _read(self, job: Job, engine: Engine) -> bool:
-        """Read the sheet of a request; return whether it has turns to analyse."""
-        answer = await self._charged(job, engine, job.task(self.settings.seconds))
+    async def _read(self, job: Job, engine: Engine) -> None:
+        """Read the sheet of a request, or end it if there is nothing to analyse."""
+        answer = await self._do(job, engine, job.task(self.settings.seconds))
         if "sheet" not in answer:
             job.end("error", code="bad_game", message=answer["refused"])
-            return False
+            return
         sheet, line = answer["sheet"], job.asked.line
         job.table = table = answer.get("table", MAIN)
         if line is None and not job.is_over:
@@ -268,7 +285,6 @@ class AnalysisQueue:
         if not turns:
             job.end("error", code="bad_game", message=f"no turn is before line {line}")
         job.turns = deque(turns)
-        return bool(turns)
 
     async def _analyse(self, job: Job, turn: dict[str, Any], engine: Engine) -> None:
         line = turn["line"]
@@ -277,7 +293,7 @@ class AnalysisQueue:
             job.tell("left_out", line=line, why=left_out)
             return
         self._check_time(job)
-        answer = await self._charged(job, engine, job.task(self.settings.seconds, line))
+        answer = await self._do(job, engine, job.task(self.settings.seconds, line))
         if job.is_over:
             return
         if "refused" in answer:
@@ -285,19 +301,17 @@ class AnalysisQueue:
         else:
             job.tell("turn", **answer["findings"])
 
-    async def _charged(self, job: Job, engine: Engine, task: Task) -> dict[str, Any]:
-        """Do a task, and charge its address for the time, whatever the result."""
-        began = self.clock()
-        try:
-            return await self._do(job, engine, task)
-        finally:
-            bucket = self._taken.bucket(block_of(job.address), self.clock())
-            bucket.spend(self.clock() - began, self.clock())
-
     async def _do(self, job: Job, engine: Engine, task: Task) -> dict[str, Any]:
+        """Do a task, and charge its address for the time, whatever the result."""
+
         def told(so_far: dict[str, Any]) -> None:
             if job.asked.line is not None and not job.is_over:
                 job.tell("so_far", line=task.line, **so_far)
 
-        async with asyncio.timeout(task.seconds + GRACE_S):
-            return await engine.do(task, told)
+        began = self.clock()
+        try:
+            async with asyncio.timeout(task.seconds + GRACE_S):
+                return await engine.do(task, told)
+        finally:
+            now = self.clock()
+            self._taken.bucket(block_of(job.address), now).spend(now - began, now)

@@ -22,9 +22,11 @@ import re
 import shutil
 import sys
 from pathlib import Path
+from typing import Annotated
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import Meta
 
 from bot.seat.child_process import Limits
 from harness.arbiter.clock import is_loopback
@@ -82,8 +84,7 @@ class Launch(msgspec.Struct, frozen=True, kw_only=True):
 
 
 TILEWIRE = Launch(
-    id="tilewire",
-    command=(sys.executable, "-P", "-c", _START, str(_ROOT), "siu", "--names-only"),
+    id="tilewire", command=(sys.executable, "-P", "-c", _START, str(_ROOT), "siu", "--names-only")
 )
 """tilewire itself, offered by every bridge without access to files of this machine; a configured
 engine of the same id replaces it."""
@@ -94,10 +95,10 @@ class BridgeConfig(msgspec.Struct, frozen=True, kw_only=True):
 
     origins: tuple[str, ...]
     """Origins of the pages that may connect, as in the browsers' header ``Origin``."""
-    port: int = 8485
+    port: Annotated[int, Meta(ge=0, le=65_535)] = 8485
     """0 for any free port."""
     tokens: str = ""
-    max_engines: int = 4
+    max_engines: Annotated[int, Meta(ge=1)] = 4
     engine: tuple[Launch, ...] = ()
 
     def __post_init__(self) -> None:
@@ -105,10 +106,6 @@ class BridgeConfig(msgspec.Struct, frozen=True, kw_only=True):
             raise ValueError('origins is empty; name a page, as in ["https://woogles.io"]')
         for origin in self.origins:
             _check_origin(origin)
-        if not 0 <= self.port < 1 << 16:
-            raise ValueError(f"port {self.port} is not in 0 to 65535")
-        if self.max_engines < 1:
-            raise ValueError(f"max_engines {self.max_engines} is less than 1")
 
     @property
     def engines(self) -> dict[str, Launch]:

@@ -176,7 +176,13 @@ class PageConnection:
         engine = self._engine
         match line.split():
             case _ if not _is_ours(line):
-                await self._tell(line)
+                if engine is None:
+                    raise _Refused("no-engine", "no engine is open; say 'bridge open ID'")
+                engine.send(line)
+                if engine.unread > MAX_UNREAD:
+                    await self._close(engine)
+                    why = "the engine does not read its input"
+                    await self._say(f"bridge closed {engine.name} {why}")
             case ["bridge", "engines"]:
                 for known in self.state.engines:
                     await self._say(f"bridge engine {known}")
@@ -220,15 +226,6 @@ class PageConnection:
             raise _Refused("not-started", plain(str(error))) from None
         log.info("engine opened", origin=self.origin, engine=id)
         return engine
-
-    async def _tell(self, line: str) -> None:
-        engine = self._engine
-        if engine is None:
-            raise _Refused("no-engine", "no engine is open; say 'bridge open ID'")
-        engine.send(line)
-        if engine.unread > MAX_UNREAD:
-            await self._close(engine)
-            await self._say(f"bridge closed {engine.name} the engine does not read its input")
 
     async def _relay(self, engine: EngineProcess) -> None:
         with contextlib.suppress(ConnectionClosed):  # ``serve`` then ends the engine

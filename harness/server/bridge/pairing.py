@@ -17,8 +17,8 @@ from dataclasses import astuple, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from harness.server.tokens import hash_token, is_hash, new_token, write_private
-from lexicons.cache import replacing
+from harness.server.tokens import hash_token, is_hash, new_token
+from harness.writing import write_file
 from lexicons.text import decode_text
 
 CODE_S = 120
@@ -149,8 +149,7 @@ class TokenFile:
             fcntl.flock(folder, fcntl.LOCK_EX)
             paired = self.read()
             yield paired
-            with replacing(self.path) as fresh:
-                lines = (f"{' '.join(astuple(page))}\n" for page in paired.values())
-                write_private(fresh, "".join(lines))
+            lines = (f"{' '.join(astuple(page))}\n" for page in paired.values())
+            write_file(self.path, "".join(lines), private=True)
         finally:
             os.close(folder)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
-from websockets.asyncio.server import Server, ServerConnection
+from websockets.asyncio.server import ServerConnection
 from websockets.http11 import Request, Response
 
 from harness.figures import once
@@ -28,12 +29,8 @@ REVOKED_S = 0.5
 _OUR_NAMES = re.compile(r"(localhost|127\.0\.0\.1)(:\d+)?", re.IGNORECASE)
 
 
-def _page_gate(address: str) -> OpenVisit:
-    return OpenVisit(address, Rates(burst_s=4))
-
-
 class Bridge:
-    """A bridge, from ``start`` to ``stop``.
+    """A bridge, while ``listening``.
 
     ``notice`` shows a message at the terminal; it may be a code, so it must not be logged.
     """
@@ -45,35 +42,32 @@ class Bridge:
         self._state = BridgeState(config.engines, tokens, config.max_engines, notice)
         self._pages: set[PageConnection] = set()
         self._tell_once = once(notice)  # so that nobody floods the terminal
-        self._server: Server | None = None
-        self._watch: asyncio.Task[None] | None = None
 
-    async def start(self) -> None:
-        """Listen.
+    @asynccontextmanager
+    async def listening(self) -> AsyncIterator[None]:
+        """Listen inside ``async with``; then close the connections and end the engines.
 
         Raises:
             OSError: the port can't be had, or the file of tokens can't be read.
             ValueError: the file of tokens is invalid, or others may write it.
         """
         self._state.tokens.read()
-        self._server = await serve(
+        server = await serve(
             self._serve,
             LOOPBACK,
             self._config.port,
             self._respond,
-            gate=_page_gate,
+            gate=lambda address: OpenVisit(address, Rates(burst_s=4)),
             max_size=MAX_LINE,
         )
-        self.port = next(iter(self._server.sockets)).getsockname()[1]
-        self._watch = asyncio.create_task(self._dismiss_revoked())
-
-    async def stop(self) -> None:
-        """Close the connections and end the engines."""
-        assert self._server is not None, "the bridge was not started"
-        assert self._watch is not None
-        self._watch.cancel()
-        self._server.close(code=1001, reason="the bridge is closing")
-        await self._server.wait_closed()
+        self.port = next(iter(server.sockets)).getsockname()[1]
+        watch = asyncio.create_task(self._dismiss_revoked())
+        try:
+            yield
+        finally:
+            watch.cancel()
+            server.close(code=1001, reason="the bridge is closing")
+            await server.wait_closed()
 
     async def _respond(self, connection: ServerConnection, request: Request) -> Response | None:
         response = self._check(connection, request)

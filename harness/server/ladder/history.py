@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from msgspec import Struct
 
 from harness.arbiter.records import Ended
 from harness.matches.rating_list import Meetings
-from harness.matches.results import FORFEITS
 from lexicons.arrays import I64
+from protocol.parts import OUTCOMES
 
 from .matchmaking import REMEMBERED
 
@@ -48,11 +49,6 @@ class RatedGame(NamedTuple):
     ended: Ended
 
     @property
-    def turns(self) -> int:
-        """Turns taken."""
-        return max(0, self.ended.seq - 1)
-
-    @property
     def points(self) -> float | None:
         """Rated points of the player that moved first; None: the game doesn't count.
 
@@ -61,7 +57,7 @@ class RatedGame(NamedTuple):
         """
         winner = self.ended.winner
         absent = {fault.seat for fault in self.ended.faults if fault.code == "no_show"}
-        if self.ended.outcome == "host_error":
+        if OUTCOMES[self.ended.outcome].won_by == "nobody":
             return None
         if self.ended.outcome == "no_show" and winner is None:
             if len(absent) != 1:
@@ -95,10 +91,10 @@ class PlayerRecord:
     """Games that it lost otherwise than by the score, by outcome."""
 
 
-class Opponent(NamedTuple):
+class Opponent(Struct, frozen=True):
     """A player's games against one other."""
 
-    player: int
+    name: str
     games: int
     wins: int
     losses: int
@@ -163,7 +159,7 @@ class History:
             record.points += points if seat == 0 else 1 - points
             record.lead += 1 if seat == 0 else -1
             record.recent = (players[1 - seat], *record.recent[: REMEMBERED - 1])
-            if game.ended.outcome in FORFEITS and points == seat:
+            if OUTCOMES[game.ended.outcome].won_by == "opponent" and points == seat:
                 record.forfeits[game.ended.outcome] += 1
         if self.games == self._rows.size:
             self._rows = np.append(self._rows, np.zeros(_ROOM + self.games // 16, _GAME))
@@ -192,7 +188,10 @@ class History:
         return [Numbered(number, rows["game"][number].decode()) for number in latest]
 
     def opponents(self, player: int) -> list[Opponent]:
-        """Return a player's opponents, the most frequent first."""
+        """Return a player's opponents, the most frequent first.
+
+        Another thread may add games meanwhile.
+        """
         own = self._rows[_games_of(player, self._rows[: self.games])]
         began = own["first"] == player
         others, which = np.unique(np.where(began, own["second"], own["first"]), return_inverse=True)
@@ -203,8 +202,8 @@ class History:
             for column in (halves == 2, halves == 0, halves == 1, spreads)
         )
         rows = zip(others, wins + losses + ties, wins, losses, ties, spread, strict=True)
-        table = [Opponent(*map(int, row)) for row in rows]
-        return sorted(table, key=lambda row: (-row.games, self.records[row.player].name))
+        table = [Opponent(self.records[other].name, *map(int, row)) for other, *row in rows]
+        return sorted(table, key=lambda row: (-row.games, row.name))
 
 
 def _games_of(player: int, rows: npt.NDArray[Any]) -> I64:

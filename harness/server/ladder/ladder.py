@@ -32,7 +32,7 @@ from protocol.parts import TimeControl
 
 from .history import History, RatedGame
 from .rating_process import RatingError, RatingTask, rate
-from .settings import DEFAULT_TABLE, LABEL, LadderSettings, tables_of
+from .settings import DEFAULT_TABLE, LABEL, LadderSettings
 from .table import RatedTable
 
 log = structlog.get_logger(__name__)
@@ -47,10 +47,12 @@ MOST_SCORE = 1_000_000
 Compute: TypeAlias = Callable[[RatingTask], Awaitable[list[RatingList]]]
 
 
-class Rated(NamedTuple):
+class Paired(NamedTuple):
     """A game that is to begin."""
 
     table: str
+    is_rated: bool
+    """False: both sides are one owner's, so it is a game beside the ladder."""
     kind: str
     """The name of the server's table whose rules and words are played."""
     time: TimeControl
@@ -66,20 +68,26 @@ class Ladder:
         settings: LadderSettings,
         server_time: TimeControl,
         may_be_rated: Callable[[str], bool] = lambda _name: True,
+        owners: Callable[[str], frozenset[str]] = lambda _name: frozenset(),
         compute: Compute = rate,
         plays: Callable[[str, str], bool] = lambda _kind, _bot: True,
         monotonic: Callable[[], float] = time.monotonic,
         now: Callable[[], float] = time.time,
     ) -> None:
         self.settings = settings
-        self.tables = {
-            name: RatedTable(name, clock, self._anchors(name, plays))
-            for name, clock in tables_of(settings, server_time).items()
-        }
+        self.tables: dict[str, RatedTable] = {}
+        clocks = {name: table.time for name, table in settings.tables.items()}
+        for table, clock in (clocks or {DEFAULT_TABLE: server_time}).items():
+            kind = self.kind(table)
+            anchors = {bot: at for bot, at in settings.anchors.items() if plays(kind, bot)}
+            told = (lambda _name: frozenset()) if settings.same_owner else owners
+            self.tables[table] = RatedTable(table, clock, anchors, told)
         self._monotonic, self.now = monotonic, now
         self._may_be_rated = may_be_rated
         self._compute = compute
         self._wishes: dict[str, Seek] = {}
+        self.held_back: Mapping[str, Seek] = {}
+        """Seeks of players who wait elsewhere until their address may have another game."""
         self._loaded = False
         self._early: list[RatedGame] = []
         """Games that ended while the journal was read."""
@@ -95,11 +103,6 @@ class Ladder:
         self._random = SystemRandom()
         self._first_table = 0
         self._changed = asyncio.Event()
-
-    def _anchors(self, table: str, plays: Callable[[str, str], bool]) -> dict[str, float]:
-        """Return the anchors that can play what is played at a table."""
-        kind = self.kind(table)
-        return {name: at for name, at in self.settings.anchors.items() if plays(kind, name)}
 
     def kind(self, table: str) -> str:
         """Return what is played at a table of the ladder, by the name of the server's table."""
@@ -137,11 +140,8 @@ class Ladder:
         """Return the table at which a player wishes to play; PeerError if there is none."""
         name = wish.table or next(iter(self.tables))
         if name not in self.tables:
-            raise PeerError(
-                "unknown_table",
-                f"the ladder has no table {name!r}{did_you_mean(name, self.tables)}; "
-                f"there are {', '.join(self.tables)}",
-            )
+            known = f"{did_you_mean(name, self.tables)}; there are {', '.join(self.tables)}"
+            raise PeerError("unknown_table", f"the ladder has no table {name!r}{known}")
         return self.tables[name]
 
     def put(self, name: str, wish: Seek) -> None:
@@ -158,6 +158,12 @@ class Ladder:
             table.go(name)
         return wish
 
+    def state(self, table: RatedTable, player: int) -> str:
+        """Return what a player does at a table, as ``RatedTable.state``; one held back waits."""
+        state, held = table.state(player), self.held_back.get(table.history.records[player].name)
+        waits = held is not None and held.opponent is None and self.table_of(held) is table
+        return "waits" if waits and state == "away" else state
+
     @property
     def waits(self) -> bool:
         """Whether somebody waits for an opponent."""
@@ -165,11 +171,11 @@ class Ladder:
 
     # --- games ----------------------------------------------------------------------------------
 
-    def pair(self, places: int) -> Iterator[Rated]:
+    def pair(self, places: int) -> Iterator[Paired]:
         """Yield the games to begin now, at most as many as there are places.
 
-        Tables take turns at coming first. Paired players stay present. A game is left out if one of
-        its players has stopped waiting since an earlier game was yielded.
+        Tables take turns at coming first. Players of rated games stay present. A game is left out
+        if one of its players has stopped waiting since an earlier game was yielded.
         """
         if not self._loaded or places < 1:
             return
@@ -181,15 +187,24 @@ class Ladder:
                 names = [table.history.records[player].name for player in match]
                 if not all(name in self._wishes or name in table.anchors for name in names):
                     continue
+                is_rated = table.is_rated(match)
                 for name in names:
-                    table.busy(name)
-                    self._on[table.name, name] += 1
+                    if is_rated:
+                        table.busy(name)
+                        self._on[table.name, name] += 1
+                    else:
+                        table.go(name)
                 sides = (self._side(names[0]), self._side(names[1]))
-                yield Rated(table.name, self.kind(table.name), table.time, sides)
+                yield Paired(table.name, is_rated, self.kind(table.name), table.time, sides)
             places -= len(made)
 
+    def could_pair(self) -> bool:
+        """Return whether a game would begin now if there were a place for it."""
+        tables, now_s = self.tables.values() if self._loaded else (), self._monotonic()
+        return any(table.pair(1, now_s, self._random) for table in tables)
+
     def take_wish(self, name: str) -> Seek | None:
-        """Remove and return the seek of a player that has a game now; it stays present."""
+        """Remove and return the seek of a player that has a game now."""
         return self._wishes.pop(name, None)
 
     def _side(self, name: str) -> dict[str, Any]:
@@ -295,20 +310,18 @@ class Ladder:
         more = failed = False
         for table in self.tables.values():
             task = table.task(datetime.fromtimestamp(self.now(), UTC).date())
-            if task is not None:
-                more = bool(task.days) or more
-                failed = not await self._rate(table, task) or failed
+            if task is None:
+                continue
+            more = bool(task.days) or more
+            try:
+                lists = await self._compute(task)
+            except (RatingError, OSError) as error:
+                log.error("ratings were not computed", table=table.name, reason=str(error))
+                failed = True
+            else:
+                table.take_ratings(task, lists, self.now())
         self._pause_s = min(2 * self._pause_s, LONGEST_PAUSE_S) if failed else PAUSE_S
         return more or failed
-
-    async def _rate(self, table: RatedTable, task: RatingTask) -> bool:
-        try:
-            lists = await self._compute(task)
-        except (RatingError, OSError) as error:
-            log.error("ratings were not computed", table=table.name, reason=str(error))
-            return False
-        table.take_ratings(task, lists, self.now())
-        return True
 
 
 def rated_game(game: str, label: Mapping[str, Any], at: float, ended: Ended) -> RatedGame:

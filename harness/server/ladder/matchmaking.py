@@ -12,6 +12,9 @@ next ``REMEMBERED`` games.
 work of a look grows with the players and not with their pairs. It is also better than looking at
 all: if only neighbours met, the errors of their differences would add up along the list.
 
+**Owners.** A game between players of one owner tells nothing. It is begun, and not rated, only
+where nobody else waits, after all who found somebody else have chosen.
+
 **Waiting.** If an opponent that would tell more is present, but plays, a player waits for it; the
 longer it has waited, the less a game has to tell. When places are short, players choose first if
 little is known of them, or if they have waited for long.
@@ -19,8 +22,8 @@ little is known of them, or if they have waited for long.
 
 from __future__ import annotations
 
-import heapq
 import math
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -51,6 +54,12 @@ class Present:
     """When it began to wait, in monotonic seconds."""
     chooses: bool = True
     """False for an anchor, which others choose."""
+    owners: frozenset[str] = frozenset()
+    """What tells whose it is; players that share any of it count as one owner's."""
+
+    def is_kin(self, other: Present) -> bool:
+        """Return whether another player counts as the same owner's."""
+        return not self.owners.isdisjoint(other.owners)
 
 
 class Match(NamedTuple):
@@ -77,28 +86,36 @@ class Look:
 
 def matches(look: Look, places: int) -> list[Match]:
     """Return the games to begin now, at most as many as there are places."""
-    made: list[Match] = []
-    taken: set[int] = set()
-    for chooser in _in_turn(look, places):
-        if len(made) == places:
-            break
-        if chooser.player in taken:
-            continue
-        other = _best(chooser, look, taken)
-        if other is not None:
-            taken |= {chooser.player, other.player}
-            made.append(_seated(chooser, other, look.random))
-    return made
-
-
-def _in_turn(look: Look, places: int) -> list[Present]:
-    """Return the players that choose, in order; twice as many as places, since some wait on."""
 
     def urgency(player: Present) -> float:
         return player.deviation**2 * (1 + look.patience_used(player))
 
+    made: list[Match] = []
+    taken: set[int] = set()
     waiting = (player for player in look.present if player.waits and player.chooses)
-    return heapq.nlargest(2 * places, waiting, key=urgency)
+    choosers = deque(sorted(waiting, key=urgency, reverse=True))
+    looks = 2 * places  # more than places, since some wait on
+    last: set[int] = set()
+    """Those that found nobody but their owner's, and choose again when all others have chosen."""
+    while choosers and looks and len(made) < places:
+        chooser = choosers.popleft()
+        if chooser.player in taken:
+            continue
+        other = _best(chooser, look, taken)
+        if other is not None and chooser.is_kin(other) and chooser.player not in last:
+            last.add(chooser.player)
+            choosers.append(chooser)
+            continue
+        looks -= 1
+        if other is not None:
+            taken |= {chooser.player, other.player}
+            first, second = chooser, other
+            if first.lead == second.lead:
+                first, second = look.random.sample((first, second), 2)
+            elif first.lead > second.lead:
+                first, second = second, first
+            made.append(Match(first.player, second.player))
+    return made
 
 
 def _best(chooser: Present, look: Look, taken: set[int]) -> Present | None:
@@ -106,15 +123,21 @@ def _best(chooser: Present, look: Look, taken: set[int]) -> Present | None:
     others = look.present
     if len(others) > CANDIDATES + 1:
         others = look.random.sample(others, CANDIDATES + 1)
-    best, most, missed = None, -1.0, 0.0
+    best, kin, most, missed = None, None, -1.0, 0.0
     for other in others:
         if other.player == chooser.player:
             continue
+        is_free = other.waits and other.player not in taken
+        if chooser.owners and chooser.is_kin(other):
+            kin = other if is_free else kin
+            continue
         worth = information(chooser, other)
-        if not other.waits or other.player in taken:
+        if not is_free:
             missed = max(missed, worth)
         elif worth > most:
             best, most = other, worth
+    if best is None:
+        best, most = kin, 0.0  # what such a game tells
     return best if most >= missed * (1 - look.patience_used(chooser)) else None
 
 
@@ -131,12 +154,3 @@ def information(one: Present, other: Present) -> float:
 def _since(player: Present, opponent: int) -> int:
     recent = player.recent[:REMEMBERED]
     return recent.index(opponent) if opponent in recent else REMEMBERED
-
-
-def _seated(one: Present, other: Present, random: Random) -> Match:
-    """Return the match: the player with the smaller ``lead`` moves first."""
-    if one.lead == other.lead:
-        one, other = random.sample((one, other), 2)
-    elif one.lead > other.lead:
-        one, other = other, one
-    return Match(one.player, other.player)

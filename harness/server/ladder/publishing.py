@@ -5,50 +5,50 @@ The addresses and keys are described in ``docs/ladder.md``; they stay, others ma
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeAlias
-
-import msgspec
 
 from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import Address
 from harness.arbiter.journal_reading import EndedGame, read_ends
 from harness.figures import moment
-from harness.server.answers import FRESH_S, as_json, wrong
+from harness.server.answers import as_json, wrong
 from protocol.websocket import HttpAnswer
 
-from .history import Numbered, PlayerRecord
+from .history import PlayerRecord
 from .ladder import Ladder, rated_game
 from .table import RatedTable, Rating
+
+PROVISIONAL = 100.0
+"""A rating with a larger error is provisional: about fifty games settle it."""
 
 GAMES_AT_ONCE = 100
 """Games in an answer; its ``before`` leads to the earlier ones."""
 
 _Query = Mapping[str, str]
 
-FromJournal: TypeAlias = Callable[[Address], HttpAnswer]
-"""Makes an answer of what it reads in the journal, in a thread; JournalError if it can't."""
+Job: TypeAlias = Callable[[Address], HttpAnswer]
+"""Makes an answer in a thread, perhaps by reading the journal; JournalError if it can't."""
 
 
 class Publisher:
     """Answers requests to ``/api/ladder``; ``lexicon`` returns the lexicon of a server's table."""
 
-    def __init__(
-        self,
-        ladder: Ladder,
-        lexicon: Callable[[str], str],
-    ) -> None:
+    def __init__(self, ladder: Ladder, lexicon: Callable[[str], str]) -> None:
         self._ladder, self._lexicon = ladder, lexicon
-        self._lists: dict[tuple[str, bool], tuple[float, HttpAnswer]] = {}
 
-    def answer(self, path: Sequence[str], query: _Query) -> HttpAnswer | FromJournal:
-        """Answer a request by what follows ``/api/ladder`` in its address."""
+    def answer(self, path: Sequence[str], query: _Query) -> HttpAnswer | Job:
+        """Answer a request by what follows ``/api/ladder`` in its address.
+
+        An answer that takes milliseconds is made in a thread, by the job that is returned: games
+        that are on, and ends of games, don't wait for it.
+        """
         try:
             match path:
                 case []:
-                    return self._list(self._table(query), everybody=query.get("all") == "1")
+                    everybody = query.get("all") == "1"
+                    return partial(self._list, self._table(query), everybody)
                 case ["games"]:
                     return self._games(self._table(query), query)
                 case ["players", name]:
@@ -66,15 +66,7 @@ class Publisher:
 
     # --- a list ---------------------------------------------------------------------------------
 
-    def _list(self, table: RatedTable, *, everybody: bool) -> HttpAnswer:
-        now = time.monotonic()
-        at, answer = self._lists.get((table.name, everybody), (-FRESH_S, None))
-        if answer is None or now - at >= FRESH_S:
-            answer = as_json(self._listed(table, everybody=everybody))
-            self._lists[table.name, everybody] = now, answer
-        return answer
-
-    def _listed(self, table: RatedTable, *, everybody: bool) -> dict[str, Any]:
+    def _list(self, table: RatedTable, everybody: bool, _journal: Address) -> HttpAnswer:
         latest = table.latest
         shown = [
             self._row(table, player)
@@ -87,87 +79,84 @@ class Publisher:
         ranked = (row for row in bots if row["active"] and not row["provisional"])
         for rank, row in enumerate(ranked, start=1):
             row["rank"] = rank
-        return {
-            "table": table.name,
-            "tables": list(self._ladder.tables),
-            "time": msgspec.to_builtins(table.time),
-            "lexicon": self._lexicon(self._ladder.kind(table.name)),
-            "games": table.history.games,
-            "rated_games": 0 if latest is None else latest.games,
-            "rated_at": None if latest is None else moment(latest.at),
-            "first_move": None if latest is None else round(latest.listed.first_move, 1),
-            "first_move_error": (
-                None if latest is None else round(latest.listed.first_move_error, 1)
-            ),
-            "bots": bots,
-            "persons": [row for row in shown if row["kind"] == "person"],
-        }
+        return as_json(
+            {
+                "table": table.name,
+                "tables": list(self._ladder.tables),
+                "time": table.time,
+                "lexicon": self._lexicon(self._ladder.kind(table.name)),
+                "games": table.history.games,
+                "rated_games": latest.games if latest else 0,
+                "rated_at": moment(latest.at) if latest else None,
+                "first_move": round(latest.listed.first_move, 1) if latest else None,
+                "first_move_error": round(latest.listed.first_move_error, 1) if latest else None,
+                "bots": bots,
+                "persons": [row for row in shown if row["kind"] == "person"],
+            }
+        )
 
     def _row(self, table: RatedTable, player: int) -> dict[str, Any]:
         record, rating = table.history.records[player], table.rating(player)
-        kind = self._kind(table, record.name)
+        opponents, largest = table.met(player)
+        kind = "person" if record.name in self._ladder.settings.persons else "bot"
+        if record.name in table.anchors:
+            kind = "anchor"
         return {
             "rank": None,
             "name": record.name,
             "kind": kind,
             **_rating(rating),
-            "provisional": kind != "anchor" and rating.is_provisional,
+            "provisional": kind != "anchor" and rating.error > PROVISIONAL,
             "active": self._is_active(table, record),
             "games": record.games,
             "points": record.points,
+            "met": opponents,
+            "largest_share": round(largest, 3),
             "last": moment(record.last) if record.last else None,
-            "state": table.state(player),
+            "state": self._ladder.state(table, player),
         }
 
     def _is_active(self, table: RatedTable, record: PlayerRecord) -> bool:
         fades = record.last + self._ladder.settings.fade_days * DAY_S
         return record.name in table.anchors or self._ladder.now() < fades
 
-    def _kind(self, table: RatedTable, name: str) -> str:
-        if name in table.anchors:
-            return "anchor"
-        return "person" if name in self._ladder.settings.persons else "bot"
-
     # --- a player, games ------------------------------------------------------------------------
 
-    def _player(self, table: RatedTable, name: str) -> HttpAnswer:
+    def _player(self, table: RatedTable, name: str) -> HttpAnswer | Job:
         history = table.history
         player = history.find(name)
         if player is None:
             return wrong(404, f"nobody called {name[:64]!r} has come to the table {table.name}")
         record = history.records[player]
-        opponents = history.opponents(player)
         shown = self._row(table, player)
         del shown["rank"]
-        return as_json(
-            {
-                "table": table.name,
-                **shown,
-                "wins": sum(row.wins for row in opponents),
-                "losses": sum(row.losses for row in opponents),
-                "ties": sum(row.ties for row in opponents),
-                "moved_first": (record.games + record.lead) // 2,
-                "over_time": [
-                    {"day": day.isoformat(), **_rating(rating)}
-                    for day, rating in table.over_time(player)
-                ],
-                "opponents": [
-                    {
-                        "name": history.records[row.player].name,
-                        "games": row.games,
-                        "wins": row.wins,
-                        "losses": row.losses,
-                        "ties": row.ties,
-                        "spread": row.spread,
-                    }
-                    for row in opponents
-                ],
-                "forfeits": dict(record.forfeits.most_common()),
-                "faults": dict(record.faults.most_common()),
-            }
-        )
+        # Counters may change while a thread reads them.
+        shown |= {
+            "moved_first": (record.games + record.lead) // 2,
+            "forfeits": dict(record.forfeits.most_common()),
+            "faults": dict(record.faults.most_common()),
+        }
 
-    def _games(self, table: RatedTable, query: _Query) -> HttpAnswer | FromJournal:
+        def count(_journal: Address) -> HttpAnswer:
+            opponents = history.opponents(player)
+            return as_json(
+                {
+                    "table": table.name,
+                    **shown,
+                    "wins": sum(row.wins for row in opponents),
+                    "losses": sum(row.losses for row in opponents),
+                    "ties": sum(row.ties for row in opponents),
+                    "over_time": [
+                        {"day": day.isoformat(), **_rating(rating)}
+                        for day, rating in table.over_time(player)
+                    ],
+                    "opponents": opponents,
+                }
+            )
+
+        return count
+
+    def _games(self, table: RatedTable, query: _Query) -> HttpAnswer | Job:
         before, player = table.history.games, None
         if (number := query.get("before")) is not None:
             if not (number.isascii() and number.isdecimal() and len(number) < 10):
@@ -177,19 +166,17 @@ class Publisher:
             player = table.history.find(query["player"])
             if player is None:
                 return wrong(404, f"nobody called {query['player'][:64]!r} has come")
-        latest = partial(table.history.latest, before, GAMES_AT_ONCE, player)
-        return partial(_told_games, table.name, latest)
 
+        def read(journal: Address) -> HttpAnswer:
+            # For a player with few games, a search through all.
+            games = table.history.latest(before, GAMES_AT_ONCE, player)
+            more = len(games) == GAMES_AT_ONCE and games[-1].number > 0
+            ends = read_ends(journal, [each.game for each in games])
+            told = [_game(each.number, ends[each.game]) for each in games if each.game in ends]
+            following = games[-1].number if more else None
+            return as_json({"table": table.name, "games": told, "before": following})
 
-def _told_games(
-    table: str, latest: Callable[[], Sequence[Numbered]], journal: Address
-) -> HttpAnswer:
-    games = latest()  # for a player with few games, a search through all
-    more = len(games) == GAMES_AT_ONCE and games[-1].number > 0
-    ends = read_ends(journal, [each.game for each in games])
-    told = [_game(each.number, ends[each.game]) for each in games if each.game in ends]
-    following = games[-1].number if more else None
-    return as_json({"table": table, "games": told, "before": following})
+        return read
 
 
 def _game(number: int, kept: EndedGame) -> dict[str, Any]:
@@ -202,7 +189,7 @@ def _game(number: int, kept: EndedGame) -> dict[str, Any]:
         "scores": game.ended.scores,
         "points": game.points,
         "outcome": game.ended.outcome,
-        "turns": game.turns,
+        "turns": max(0, game.ended.seq - 1),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Set
 from typing import Annotated
 
 import msgspec
@@ -47,6 +47,8 @@ class LadderSettings(Struct, frozen=True, kw_only=True):
     """Ratings of the server's bots that are held fixed; these bots play along."""
     persons: tuple[str, ...] = ()
     """Names of people, who are listed apart."""
+    same_owner: bool = False
+    """Whether games between players of one owner are rated, too."""
     fade_days: Annotated[int, Meta(ge=1)] = 30
     """Days without a game after which a player is no longer listed."""
 
@@ -87,8 +89,3 @@ def check_ladder(settings: LadderSettings, bots: Set[str], kinds: Set[str]) -> N
                 f"ladder.tables.{name}.table: there is no [tables.{table.table}] in the file; "
                 f"there are {', '.join(sorted(kinds))}"
             )
-
-
-def tables_of(settings: LadderSettings, time: TimeControl) -> Mapping[str, TimeControl]:
-    """Return the clock of each table; ``time`` is the server's."""
-    return {name: table.time for name, table in settings.tables.items()} or {DEFAULT_TABLE: time}

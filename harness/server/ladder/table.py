@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from itertools import islice, takewhile
@@ -21,8 +21,6 @@ from .history import History
 from .matchmaking import Look, Match, Present, matches
 from .rating_process import RatingTask
 
-PROVISIONAL = 100.0
-"""A rating with a larger error is provisional: about fifty games settle it."""
 MOST_PATIENCE_S = 30.0
 DAYS_AT_ONCE = 20
 
@@ -33,11 +31,6 @@ class Rating(NamedTuple):
     rating: float
     error: float
     """Half the width of the 95 % interval; 0 for an anchor."""
-
-    @property
-    def is_provisional(self) -> bool:
-        """Whether little is known yet."""
-        return self.error > PROVISIONAL
 
 
 class Day(NamedTuple):
@@ -65,8 +58,15 @@ class RatedTable:
     Only ``pair`` has to do with pairing, and only ``task`` and ``take_ratings`` with computing.
     """
 
-    def __init__(self, name: str, time: TimeControl, anchors: Mapping[str, float]) -> None:
+    def __init__(
+        self,
+        name: str,
+        time: TimeControl,
+        anchors: Mapping[str, float],
+        owners: Callable[[str], frozenset[str]],
+    ) -> None:
         self.name, self.time, self.anchors = name, time, anchors
+        self._owners = owners
         self.history = History()
         self.latest: LatestRatings | None = None
         self.days: list[Day] = []
@@ -98,6 +98,7 @@ class RatedTable:
             record.recent,
             since_s=now_s,
             chooses=name not in self.anchors,
+            owners=frozenset() if name in self.anchors else self._owners(name),
         )
 
     def go(self, name: str) -> None:
@@ -134,6 +135,10 @@ class RatedTable:
         present = list(self._present.values())
         return matches(Look(present, now_s, self.patience_s, random), places)
 
+    def is_rated(self, match: Match) -> bool:
+        """Return whether two who are present may have a rated game: they are not one owner's."""
+        return not self._present[match.first].is_kin(self._present[match.second])
+
     # --- ratings --------------------------------------------------------------------------------
 
     def rating(self, player: int) -> Rating:
@@ -147,6 +152,13 @@ class RatedTable:
         if player < listed.ratings.size:
             return Rating(float(listed.ratings[player]), float(listed.errors[player]))
         return Rating(float(listed.ratings.mean()), listed.spread * WIDTH)
+
+    def met(self, player: int) -> tuple[int, float]:
+        """Return how many opponents a player's rating comes from, and the share of the largest."""
+        listed = None if self.latest is None else self.latest.listed
+        if listed is None or player >= listed.ratings.size:
+            return 0, 0.0
+        return int(listed.opponents[player]), float(listed.largest[player])
 
     def task(self, today: date) -> RatingTask | None:
         """Return what is to be computed, if anything: the list now, and those of past days."""

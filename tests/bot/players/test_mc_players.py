@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from lexicon_parts import without_words
 from search_views import Clock, unlimited, view_of
 
 from bot.player import Budget, Choice, Player, Refusal, View
@@ -93,7 +94,7 @@ def test_an_empty_bag_leaves_nothing_to_chance(lexicon: Lexicon, rules: Rules) -
 
 
 def test_with_one_move_nothing_is_sampled(lexicon: Lexicon, rules: Rules) -> None:
-    wordless = Lexicon.wordless(rules.distribution)
+    wordless = without_words(rules.distribution)
     view = replace(late_view(lexicon, rules), lexicon=wordless)
     for player in (mc(), mc_rh()):
         choice = choice_of(player, view)

@@ -11,6 +11,7 @@ from itertools import islice
 from typing import Any
 
 import pytest
+from lexicon_parts import without_words
 from rollout_positions import RULES, late_position, position_of, scowl
 from search_views import Clock, Offers, opening, unlimited, view_at
 
@@ -27,7 +28,6 @@ from engine.movegen.generator import ScoredMove, legal_moves
 from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Position, unseen
 from engine.simulation.rollout_input import TO_THE_END
-from lexicons.store import Lexicon
 from lexicons.tables import trained_leaves, trained_win_probabilities
 
 QUICK: dict[str, Any] = {"candidates": "5", "iterations": "12"}
@@ -103,7 +103,7 @@ def test_time_is_a_limit_for_each_turn(kind: Callable[..., Strategy], text: str,
 def test_warming_up_loads_the_tables() -> None:
     """A turn that follows asks for them, and reads no file any more."""
     tables = trained_leaves, trained_win_probabilities
-    for player in players():
+    for player in (sim(**QUICK), new_champion(time="1s")):  # time to search on a busy machine, too
         for table in tables:
             table.cache_clear()
         player.warm_up(scowl(), RULES)
@@ -203,7 +203,7 @@ def test_by_an_empty_bag_all_moves_are_looked_at(player: Player) -> None:
 
 
 def test_with_one_move_there_is_nothing_to_search() -> None:
-    wordless = Lexicon.wordless(RULES.distribution)
+    wordless = without_words(RULES.distribution)
     view = view_at(late_position(0, held=3), lexicon=wordless)
     exchanging = view_at(opening("V"), lexicon=wordless)
     refused = replace(exchanging, refused=(Refusal(Exchange((22,)), "no", "no"),))

@@ -54,6 +54,7 @@ def test_each_kind_of_work_is_begun_in_one_place() -> None:
         "EndgameSolver": {"bot/search/analysis/solving.py"},
         "PreEndgame": {"bot/search/analysis/solving.py"},
         "Simulation": {"bot/search/simulating.py"},
+        "Inference": {"bot/search/analysis/over_racks.py"},
     }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,3 +81,39 @@ def test_what_a_contained_bot_can_not_have_is_said(monkeypatch: pytest.MonkeyPat
     assert in_words(error).endswith(
         "(a bot sees its own folder, and writes to temporary files only)"
     )
+
+
+def test_a_file_beside_the_bot_is_opened_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "weights.json").touch()
+    for name, recipe in (("weights.json", 'Path(__file__).parent / "weights.json"'), ("no", "")):
+        bot = tmp_path / f"reads_{name}.py"
+        bot.write_text(f"open('{name}')")
+        with pytest.raises(FileNotFoundError) as raised:
+            create_player(parse_seat(f"{bot}:First"))
+        first = in_words(raised.value).split("\n")[0]
+        assert first.partition("; write ")[2] == recipe
+
+
+@pytest.mark.parametrize(
+    ("line", "recipe"),
+    [
+        ("from tilewire import Player", "write from bot.player import"),
+        ("import tilewire.player", "write from bot.player import"),
+        ("from bot import Player", "write from bot.player import"),
+        ("from .helper import best", "from helper import"),
+        ("from helpme2 import best", "did you mean helpme?"),
+        ("import surely_not_there", f"{sys.executable} -m pip install surely_not_there"),
+        ("from engine import best", "engine is tilewire's own"),
+        ("from bot.player import Bugdet", "did you mean Budget?"),
+        ("import bot.playr", "did you mean player?"),
+        ("from harness import best", "harness has analysis, "),
+        ("import firts", "No module named 'firts'; a package?"),
+    ],
+)
+def test_an_import_that_fails_has_a_recipe(tmp_path: Path, line: str, recipe: str) -> None:
+    (tmp_path / "first.py").write_text(line)
+    for beside in ("helpme.py", "engine.py"):
+        (tmp_path / beside).touch()
+    with pytest.raises(ImportError) as raised:
+        create_player(parse_seat(f"{tmp_path}/first.py:First"))
+    assert recipe in in_words(raised.value).split("\n")[0]

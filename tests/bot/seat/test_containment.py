@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-import asyncio
 import ctypes
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+import sysconfig
+import tempfile
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import hostile_bots
+import hostile_host
 import pytest
 from bot_table import TestArbiter
 from engine_games import marked
+from hostile_host import asked
 
 from bot.equipment import Equipment
 from bot.registry import SeatError, SeatSpec
-from bot.seat import containment
+from bot.seat import containment, syscalls, worker_handle
 from bot.seat.containment import PROCESSES, Containment, of_bot
 from bot.seat.guard import CANT_RUN
 from bot.seat.runtime import ROOT
@@ -34,6 +38,12 @@ from protocol.messages import Move
 APART = containment.containment().apart
 
 apart = pytest.mark.skipif(not APART, reason="this system has no namespaces for us")
+
+
+BOT = """from bot.player import Player
+class Bot(Player):
+    def choose(self, view, budget): pass
+"""
 
 
 @pytest.fixture
@@ -58,29 +68,6 @@ def uncontained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(containment, "containment", lambda: Containment(False, "as on others"))
 
 
-@asynccontextmanager
-async def asked(
-    spec: SeatSpec, table: TestArbiter, *, forked: bool, hidden: Sequence[Path] = ()
-) -> AsyncIterator[dict[str, str]]:
-    """Ask a hostile bot for a move; yield its report, and then kill it."""
-    told: asyncio.Queue[str] = asyncio.Queue()
-    parent = await ForkServer.warm(spec, Equipment()) if forked else None
-    process = await SeatProcess.start(
-        spec, Equipment(), parent=parent, printed=told.put_nowait, hidden=hidden
-    )
-    try:
-        async with asyncio.timeout(60):
-            await table.greet(process.channel)
-            await table.begin()
-            await table.ask()
-            report = json.loads(await told.get())
-        yield report
-    finally:
-        await process.kill()
-        if parent is not None:
-            await parent.kill()
-
-
 def spec_of(bots: Path, name: str, mark: str, *secret: Path) -> SeatSpec:
     told = f"mark={mark}&host={os.getpid()}&secrets={':'.join(map(str, secret))}"
     return parse_seat(f"{bots}:{name}?{told}")
@@ -96,6 +83,75 @@ async def test_a_bot_that_breeds_leaves_nothing(bots: Path, mark: str, table: Te
     assert int(report["descriptors"]) < 1_024
     if os.getuid() or _release() >= (6, 14):
         assert int(report["threads"]) < PROCESSES
+
+
+WITHSTOOD = {
+    "network": "ECONNREFUSED ENETUNREACH EPERM EPERM",
+    "abstract sockets": "ECONNREFUSED",
+    "sockets in folders": "ECONNREFUSED ENOENT",
+    "environment": "",
+    "keys": "EPERM EPERM EPERM EPERM",
+    "other processes": "ESRCH ENOENT EACCES EPERM EPERM",
+    "journal, tokens": "empty empty FileNotFoundError",
+    "other folders": "FileNotFoundError own words.txt",
+    "files of the host": "EROFS EROFS EROFS EROFS",
+    "namespaces, mounts": "EPERM EPERM EPERM",
+    "the kernel": "EPERM EPERM EPERM EPERM",
+    "fork bomb": "EAGAIN",
+    "10 GB of memory": "MemoryError",
+    "10 GB on disk": "ENOSPC",
+    "daemons, signals ignored": "5 while it played, 0 left",
+}
+"""What a hostile bot gets; ``docs/operating.md`` says it in words."""
+
+
+@apart
+@pytest.mark.skipif(not syscalls.can_filter(), reason="system calls can't be filtered here")
+@pytest.mark.parametrize("ordinary", [False, True])
+def test_a_bot_that_tries_all_gets_nothing(ordinary: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:  # tmp_path is this user's alone
+        python, user = sys.executable, dict[str, Any]()
+        ours = [str(ROOT), str(ROOT / "tests"), sysconfig.get_path("purelib")]
+        ours += [path for path in sys.path if path.endswith("site-packages")]
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(ours)}
+        if ordinary:
+            if os.geteuid():
+                pytest.skip("this user is an ordinary one, as in the other case")
+            user = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
+            environment |= {"HOME": folder, "TILEWIRE_CACHE": f"{folder}/cache"}
+            environment |= {"NUMBA_DISABLE_JIT": "1"}  # that user's cache has no kernels
+            python = _python_of_all(environment, user)
+            os.chown(folder, _NOBODY, _NOBODY)
+        ended = subprocess.run(
+            [python, hostile_host.__file__, f"{folder}/host"],
+            **user,
+            env=environment,
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+    assert ended.returncode == 0, ended.stderr
+    told = json.loads(ended.stdout.splitlines()[-1])
+    if ordinary and "does not allow namespaces" in told["containment"]:
+        pytest.skip(told["containment"])
+    may_fork = os.getuid() == 0 and not ordinary and _release() < (6, 14)
+    assert told["report"] == WITHSTOOD | ({"fork bomb": "got it"} if may_fork else {})
+
+
+_NOBODY = 65_534
+
+
+def _python_of_all(environment: Mapping[str, str], user: Mapping[str, Any]) -> str:
+    """Return a Python that any user may run and that has our packages; skip if there is none."""
+    for python in (sys.executable, "/usr/bin/python3"):
+        try:
+            command = [python, "-c", "import numba, bot.seat.guard"]
+            subprocess.run(command, **user, env=environment, cwd="/", check=True)
+        except (OSError, subprocess.CalledProcessError):
+            continue
+        return python
+    pytest.skip("no Python with our packages can be run by other users")
 
 
 def _release() -> tuple[int, ...]:
@@ -162,7 +218,7 @@ async def test_a_contained_bot_may_be_named_from_a_folder_that_it_does_not_see(
 ) -> None:
     for folder in ("bots", "here"):
         (tmp_path / folder).mkdir()
-    (tmp_path / "bots" / "bots.py").write_text("from bot.player import Player as Bot\n")
+    (tmp_path / "bots" / "bots.py").write_text(BOT)
     monkeypatch.chdir(tmp_path / "here")
     assert (await try_out(parse_seat("../bots/bots.py:Bot"), Equipment()))[0] == ""
 
@@ -173,6 +229,18 @@ async def test_a_bot_that_is_loaded_before_a_match_is_contained_too(
     (tmp_path / "bots.py").write_text(f"bytearray({10 << 30})")
     wrong, _ = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
     assert "MemoryError" in wrong
+
+
+async def test_a_bot_that_does_not_start_is_named_with_the_place_in_its_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(worker_handle, "QUIET_S", 0.75)
+    monkeypatch.setattr(worker_handle, "START_S", 1.5)
+    for line, what in (("input()", "EOFError"), ("import time; time.sleep(99)", "within 1.5 s")):
+        (tmp_path / "bots.py").write_text(f"{line}\n{BOT}")
+        wrong, _ = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+        assert f"{tmp_path}/bots.py, line 1, in <module>" in wrong
+        assert what in wrong
 
 
 FAILS = """
@@ -216,6 +284,11 @@ def test_a_bot_reads_its_own_folder_and_its_tables(tmp_path: Path) -> None:
     assert str(Path.cwd()) not in (held.reads or ())
 
 
+def test_a_machine_whose_calls_are_not_filtered_says_so() -> None:
+    assert "can't be filtered" in str(Containment(True, filtered=False))
+    assert "filtered" not in str(Containment(True))
+
+
 def test_a_system_without_namespaces_says_why() -> None:
     said = str(Containment(False, "no reason"))
     assert said.startswith("this system does not allow namespaces (no reason): bots and engines")
@@ -233,7 +306,7 @@ def test_what_is_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_a_socket_in_a_bots_own_folder_leads_nowhere(tmp_path: Path) -> None:
     """Somebody outside could keep there what the bot has seen."""
     (tmp_path / "bots.py").write_text(
-        "import socket\nfrom pathlib import Path\nfrom bot.player import Player as Bot\n"
+        f"import socket\nfrom pathlib import Path\n{BOT}"
         "socket.socket(socket.AF_UNIX).connect(str(Path(__file__).with_name('door')))\n"
     )
     with socket.socket(socket.AF_UNIX) as outside:
@@ -243,9 +316,63 @@ async def test_a_socket_in_a_bots_own_folder_leads_nowhere(tmp_path: Path) -> No
     assert "ConnectionRefusedError" in wrong
 
 
+WORKS = f"""
+import math, multiprocessing, socket, subprocess, sys, threading
+import numba, numpy
+{BOT}
+assert numba.njit(lambda n: n + 1)(1) == 2
+assert numpy.linalg.inv(numpy.eye(200)).sum() == 200
+threads = [threading.Thread(target=math.sqrt, args=(2,)) for _ in range(4)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+assert subprocess.run([sys.executable, "-c", "print(1)"], capture_output=True).stdout == b"1\\n"
+with multiprocessing.get_context("fork").Pool(2) as pool:
+    assert pool.map(math.sqrt, [4, 9]) == [2, 3]
+with socket.create_server(("127.0.0.1", 0)) as own:
+    socket.create_connection(own.getsockname()).close()
+socket.socketpair()
+"""
+
+
+async def test_what_bots_need_works_in_containment(tmp_path: Path) -> None:
+    (tmp_path / "bots.py").write_text(WORKS)
+    assert (await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment()))[0] == ""
+
+
+@pytest.mark.skipif(os.uname().machine != "x86_64", reason="other machines have no such calls")
+async def test_a_call_in_the_way_of_another_machine_ends_the_bot(tmp_path: Path) -> None:
+    (tmp_path / "bots.py").write_text(
+        f"import ctypes\n{BOT}"
+        "ctypes.CDLL(None).syscall(ctypes.c_long(0x40000000 + 39))  # getpid, of x32\n"
+    )
+    wrong, _ = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+    assert "SIGSYS" in wrong
+
+
+_HEADERS = (
+    Path("/usr/include/x86_64-linux-gnu/asm/unistd_64.h"),
+    Path("/usr/include/asm-generic/unistd.h"),
+)
+
+
+@pytest.mark.parametrize("column", [0, 1])
+def test_the_numbers_of_calls_are_those_of_the_kernel(column: int) -> None:
+    if not _HEADERS[column].exists():
+        pytest.skip("no headers of the kernel are installed")
+    defined = re.findall(r"#define __NR_(\w+)\s+(\d+)", _HEADERS[column].read_text())
+    known = {name: int(number) for name, number in defined}
+    assert syscalls.DENIED.keys() <= known.keys()
+    assert {name: numbers[column] for name, numbers in syscalls.DENIED.items()}.items() <= (
+        known.items()
+    )
+    assert syscalls.CLONE[column] == known["clone"]
+
+
 async def test_a_bot_is_asked_which_modules_with_kernels_it_imports(tmp_path: Path) -> None:
     (tmp_path / "bots.py").write_text(
-        "import engine.endgame.solver\nfrom bot.player import Player as Bot\n"
+        f"import engine.endgame.solver\n{BOT}"
         "print('tilewire uses:  os engine.simulation.simulation')\n"
     )
     wrong, modules = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())

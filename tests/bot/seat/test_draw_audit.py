@@ -202,7 +202,7 @@ def test_nothing_is_to_be_checked_of_a_game_that_was_never_dealt_or_is_void() ->
     void = strangers()
     for seat in (0, 1):
         void.reveal(seat)
-    void.carry_out(void.table.void("a fault", void.now))
+    void.carry_out(void.table.end("host_error", "a fault", void.now))
     assert void.found(0) == ""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
+import threading
 from hashlib import sha256
 
 import msgspec
@@ -15,6 +16,7 @@ from bot_table import TestArbiter, a_bot, caught_up, seated
 from bot.equipment import Resources
 from bot.player import Budget, Choice, Player, Refusal, View
 from bot.players.static import GreedyPlayer, StaticPlayer
+from bot.seat import player_thread
 from bot.seat.connection import BotRunner
 from bot.seat.player_thread import Bot, ThreadPlayer
 from bot.seat.player_view import Watched
@@ -143,6 +145,24 @@ async def test_a_slow_guest_is_played_by_his_own_offer(table: TestArbiter) -> No
         player.go.set()
 
 
+async def test_a_turn_that_waits_for_the_turn_before_says_so(
+    table: TestArbiter, capsys: pytest.CaptureFixture[str]
+) -> None:
+    player = Waits(worst)
+    table.deadline_ms = 25
+    async with seated(a_bot("b", lambda: player), table):
+        await table.begin()
+        move = await table.ask()
+        await table.say(table.make(table.read(move.move)))
+        await table.say(table.make(PASS))
+        await table.say(table.question())
+        while not (said := capsys.readouterr().err):
+            await table.in_step()
+        assert "choose of the turn before is still running: it is at" in said
+        player.go.set()
+        await table.hear(MoveMessage)
+
+
 async def test_nobody_plays_for_a_slow_guest_without_an_offer(
     table: TestArbiter, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -162,6 +182,28 @@ async def test_nobody_plays_for_a_slow_guest_without_an_offer(
         player.budget.offer(Choice(PASS))
         assert (await table.hear(MoveMessage)).move == "-"
         player.go.set()
+
+
+async def test_a_method_before_choose_that_does_not_return_is_named(
+    table: TestArbiter, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(player_thread, "WAITING_S", 0.0)
+    player, entered, go = Passes(), threading.Event(), threading.Event()
+
+    def new_game(_view: View) -> None:
+        entered.set()
+        go.wait()
+
+    monkeypatch.setattr(player, "new_game", new_game)
+    async with seated(a_bot("b", lambda: player), table):
+        await table.begin()
+        await asyncio.to_thread(entered.wait)
+        await table.say(table.question())
+        while "another method: it is at" not in (said := capsys.readouterr().err):
+            await table.in_step()
+        assert f"{__file__}, line" in said
+        go.set()
+        await table.hear(MoveMessage)
 
 
 async def test_an_offer_after_the_last_moment_is_taken_at_once(table: TestArbiter) -> None:

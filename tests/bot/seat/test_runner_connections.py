@@ -18,6 +18,7 @@ from structlog.testing import capture_logs
 
 from bot.player import Budget, Choice, Observed, View
 from bot.seat.connection import BotRunner, TurnedAway
+from bot.seat.player_thread import Bot
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS
 from engine.rules.rules import standard_rules
@@ -110,6 +111,18 @@ async def test_a_lost_connection_is_dialled_again_and_the_search_goes_on(
         await table.end()
         assert await table.hear(Goodbye)
         await work
+
+
+async def test_a_bot_comes_back_with_the_secret_of_its_last_welcome(table: TestArbiter) -> None:
+    server, sent = Server(), []
+    runner = BotRunner(Bot("b", Passes), secret="ab" * 32)
+    async with running(runner, server) as (_, first):
+        channel = first
+        for secret in ("cd" * 32, UNSET, UNSET):  # a host that knows of none changes nothing
+            sent.append((await table.greet(channel, secret=secret)).secret)
+            await channel.close()
+            channel = await server.ends.get()
+    assert sent == ["ab" * 32, "cd" * 32, "cd" * 32]
 
 
 async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: TestArbiter) -> None:

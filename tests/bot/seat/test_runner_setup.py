@@ -103,12 +103,12 @@ async def test_what_a_player_raises_ends_the_conversation(table: TestArbiter) ->
 @pytest.mark.parametrize(
     ("answer", "advice"),
     [
-        (lambda _: "8D WORD", "Choice(view.move('8D WORD'))"),
-        (lambda _: Choice("8D WORD"), "Choice(view.move('8D WORD'))"),  # type: ignore[arg-type]
+        (lambda _: "8D WORD", "Choice(view.move(text))"),
+        (lambda _: Choice("8D WORD"), "Choice(view.move(text))"),  # type: ignore[arg-type]
         (lambda view: Choice(view.legal_moves()[-1]), "Choice(best.move)"),
         (lambda view: view.legal_moves()[-1], "Choice(best.move)"),
         (lambda _: PASS, "Choice(move)"),
-        (lambda _: None, "Choice(move)"),
+        (lambda _: None, "return Choice(move)"),
     ],
 )
 async def test_an_answer_that_is_no_choice_is_the_players_fault(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, cast
 import pytest
 from siu_talk import EMPTY, POSITION, Talk, ready
 
-from bot.siu.engine import _Shell, _Writer
+from bot.siu.engine import _Shell
 from bot.siu.modes import Task
 from bot.siu.position import read_position
 from bot.siu.settings import Settings, options, with_option
@@ -94,8 +93,7 @@ class Broken:
 
 
 def shell(talk: Talk) -> _Shell:
-    _, writing = os.pipe()
-    return _Shell(talk.conversation, "tilewire 1", _Writer(writing))
+    return _Shell(talk.conversation, "tilewire 1")
 
 
 def test_whatever_breaks_while_it_loads_it_gets_ready(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from inference_cases import slow_judge
 from inference_reference import tiles_of
+from lexicon_parts import without_words
 from rollout_positions import RULES, late_position, leaves, position_of, scowl
 
 from engine.inference.equity_loss import Play
@@ -29,7 +30,6 @@ from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Place
 from engine.rules.position import Position, Rack, bag_count, unseen
 from engine.rules.rules import score_play
-from lexicons.store import Lexicon
 
 RACKS = 100
 ROOM = 1 << 16
@@ -283,7 +283,7 @@ def test_only_a_first_play_costs_for_its_vowels(name: str) -> None:
 
 
 def test_who_can_do_nothing_else_is_right_to_pass() -> None:
-    words = Lexicon.wordless(RULES.distribution)
+    words = without_words(RULES.distribution)
     play = Play(position_of(5, 9).board, PASS, 0, RULES.rack_size, 5)  # too few to exchange
     spent = replace(play, bag=80, may_exchange=False)
     for pass_made in (play, spent):

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from lexicon_parts import without_words
 from rollout_positions import RULES, generator, leaves, position_of, scowl
 
 from engine.movegen.candidates import best_candidates
@@ -13,7 +15,8 @@ from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position
 from engine.rules.rules import Rules
-from lexicons.store import Lexicon
+from lexicons.formula_leaves import formula_leaves
+from lexicons.leaves import LeaveTable
 
 
 def opening(rack: str, rules: Rules = RULES) -> Position:
@@ -26,6 +29,44 @@ def lopsided() -> Rules:
     multipliers = list(RULES.layout.letter_multipliers)
     multipliers[7 * RULES.layout.columns + 4] = 2
     return replace(RULES, layout=replace(RULES.layout, letter_multipliers=tuple(multipliers)))
+
+
+def with_ten_blanks() -> Rules:
+    """The English tiles, eight letters of which are blanks instead, and two blanks more."""
+    counts = (10, 8, 2, 2, 4, 10, 2, 3, 2, 8, 1, 1, 4, 2, 5, 7, 2, 1, 5, 4, 5, 4, 2, 2, 1, 2, 1)
+    return replace(RULES, distribution=replace(RULES.distribution, name="ten", counts=counts))
+
+
+@pytest.mark.parametrize("keeping", [False, True])
+def test_with_three_blanks_half_of_the_candidates_are_bingos(keeping: bool) -> None:
+    rules = with_ten_blanks()
+    table = formula_leaves(rules.distribution)
+    if keeping:  # a table by which no rack should ever be emptied
+        values = np.where(np.arange(len(table.values)), 900_000, 0)
+        table = LeaveTable(table.distribution, values.astype(np.int32))
+    own, position = Generator(scowl(), rules, table), opening("???AEIN", rules)
+    found = best_candidates(own, position, 15)
+    bingos = [each for each in found if isinstance(each.move, Place) and not each.leave]
+    assert len(found) == 15
+    assert Direction.DOWN not in directions(found)
+    assert [each.equity for each in found] == sorted((each.equity for each in found), reverse=True)
+    assert len(bingos) == 8 if keeping else len(bingos) >= 8
+    every = own.best(position, 30)
+    assert every[0].equity == found[0].equity
+    refused = [each.move for each in bingos[:3]]
+    again = best_candidates(own, position, 15, refused)
+    assert not {each.move for each in again} & set(refused)
+    assert sum(not each.leave for each in again) >= 8
+
+
+def test_the_best_bingos_are_those_of_all_moves() -> None:
+    rules = with_ten_blanks()
+    own = Generator(scowl(), rules, formula_leaves(rules.distribution))
+    position = opening("???AEIN", rules)
+    listed = own.arrays(position)
+    best = np.sort(listed.equities[listed.subracks == (1 << 7) - 1])[::-1]
+    assert [each.equity for each in own.bingos(position, 100)] == best[:100].tolist()
+    assert own.bingos(opening("???AEI", rules), 100) == []
 
 
 def directions(found: list[RankedMove]) -> set[Direction]:
@@ -80,7 +121,7 @@ def test_what_was_refused_is_left_out_and_the_next_best_moves_up() -> None:
 
 
 def test_a_pass_is_for_who_can_do_nothing_else() -> None:
-    wordless = Lexicon.wordless(RULES.distribution)
+    wordless = without_words(RULES.distribution)
     own = Generator(wordless, RULES, leaves())
     passed = RankedMove(PASS, 0, PASS_EQUITY, (22,))
     position = opening("V")

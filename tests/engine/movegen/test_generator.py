@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from lexicon_parts import without_words
 from positions import game_positions
 from rollout_positions import leaves, scowl
 from small_games import Words, lexicon_of, small_games
@@ -89,7 +90,7 @@ def test_the_best_moves_are_the_head_of_all_moves(game: int) -> None:
 
 
 def test_a_pass_is_the_best_move_of_those_who_have_no_other() -> None:
-    lexicon = Lexicon.wordless(RULES.distribution)
+    lexicon = without_words(RULES.distribution)
     nothing = Generator(lexicon, RULES, leaves())
     position = Position(Board.empty(RULES.layout), ((), (1,)), (0, 0))
     only = [RankedMove(PASS, 0, PASS_EQUITY, ())]
@@ -109,7 +110,7 @@ def test_a_player_without_exchanges_is_offered_none() -> None:
     placements = [one for one in generator().everything(position) if not is_exchange(one)]
     assert limited.everything(used_up) == placements
     assert not any(isinstance(move, Exchange) for move, _ in limited.legal_moves(used_up))
-    nothing = Generator(Lexicon.wordless(RULES.distribution), limited.rules, leaves())
+    nothing = Generator(without_words(RULES.distribution), limited.rules, leaves())
     assert nothing.best(used_up)[0].move == PASS
     assert isinstance(nothing.best(left)[0].move, Exchange)
 
@@ -320,7 +321,7 @@ def test_an_alphabet_too_large_to_be_searched_is_refused() -> None:
     large = with_letters(62)
     with pytest.raises(ValueError, match=r"with an alphabet of 62 letters .* 1 at most"):
         Generator(
-            Lexicon.wordless(large),
+            without_words(large),
             replace(RULES, distribution=large),
             LeaveTable.zero(large, 2),
         )

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.notation.cgp import read_cgp, read_operations, write_cgp
+from engine.notation.cgp import read_cgp, read_operations, read_rack, write_cgp
 from engine.notation.move_text import NotationError
 from engine.rules.position import Board, Position
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import Rules
 from lexicons.alphabet import BLANK_FLAG
 
@@ -95,6 +96,50 @@ def test_tiles_of_several_characters(rules: Rules) -> None:
     assert position.board.at(7, 3) == 1
     assert position.board.at(7, 6) == 1 | BLANK_FLAG
     assert write_cgp(position, spanish) == text.replace("[CH]?/", "?[CH]/")
+
+
+@pytest.mark.parametrize(
+    ("language", "row", "rack", "meant"),
+    [
+        ("catalan", "15", "AQUESI?", "15 ?AEI[QU]S"),
+        ("catalan", "1L·LANYqu10", "NU", "1[L·L]A[NY][qu]10 NU"),
+        ("spanish", "7CHE5", "LLA", "7CHE5 ALL"),  # as we write tiles that are no CH, no LL
+        ("spanish", "7CHE6", "LA", "7[CH]E6 AL"),  # else there are 16 squares
+        ("spanish", "15", "ABCDEFRR", "15 ABCDEF[RR]"),  # else there are 8 tiles
+    ],
+)
+def test_brackets_may_be_missing_where_one_reading_fits(
+    language: str, row: str, rack: str, meant: str
+) -> None:
+    own = load_rules(language)
+    text = write_cgp(read_cgp(cgp((1, row), racks=f"{rack}/"), own), own)
+    row_read, rack_read = meant.split()
+    assert text == cgp((1, row_read), racks=f"{rack_read}/")
+
+
+@given(data=st.data(), language=st.sampled_from(["catalan", "spanish"]))
+def test_racks_with_tiles_of_several_characters_round_trip(
+    data: st.DataObject, language: str
+) -> None:
+    own = load_rules(language).distribution
+    rack = tuple(sorted(data.draw(st.permutations(own.all_tiles()))[:7]))
+    text = own.alphabet.text(rack)
+    assert read_rack(text, "rack", own.alphabet, 7) == rack
+    if language == "catalan":  # no part of a longer tile is a tile there, but for L, N and U
+        bare = text.replace("[", "").replace("]", "")
+        assert read_rack(bare, "rack", own.alphabet, 7) == rack
+
+
+@pytest.mark.parametrize(
+    ("row", "rack", "both"),
+    [
+        ("15", "CHORRILLO", r"\[CH\]O\[RR\]I\[LL\]O or CHO\[RR\]I\[LL\]O"),
+        ("CHLLE11", "", r"CH\[LL\]E11 or \[CH\]LLE11"),
+    ],
+)
+def test_text_that_can_be_read_in_two_ways_is_refused(row: str, rack: str, both: str) -> None:
+    with pytest.raises(NotationError, match=both):
+        read_cgp(cgp((1, row), racks=f"{rack}/"), load_rules("spanish"))
 
 
 @pytest.mark.parametrize(

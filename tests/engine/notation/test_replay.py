@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from engine.notation.gcg import EventKind, GcgError, GcgGame, read_gcg
+from engine.notation.gcg import EventKind, GcgError, GcgGame, Notice, read_gcg, write_gcg
 from engine.notation.move_text import format_move
-from engine.notation.replaying import Replay, replay
+from engine.notation.replaying import Replay, as_computed, replay
 from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.rule_sets import load_rules
 from engine.rules.rules import Rules
 
 HEADER = "#player1 anna\n#player2 bert\n"
@@ -63,6 +64,122 @@ def test_files_that_add_up(
     found = replay(game, rules)
     assert found.final.scores == scores
     assert [step.event for step in found.steps] == list(game.events)
+
+
+@pytest.mark.parametrize(
+    ("name", "rules_name", "sheet", "computed", "lines"),
+    [
+        ("minus_after_plus", "english", (16, 0), (16, 0), [11]),
+        ("placeholder_rack", "english", (26, 0), (26, 0), [6]),
+        ("rack_lacks_tile", "english", (26, 0), (26, 0), [5]),
+        ("sheet_score", "english", (36, 0), (26, 0), [4]),
+        ("sheet_score_taken_back", "english", (0, 0), (0, 0), [4, 5]),
+        ("utf8_no_header", "german", (18, 0), (9, 0), [0, 3, 3]),
+    ],
+)
+def test_files_as_people_write_them(
+    name: str,
+    rules_name: str,
+    sheet: tuple[int, int],
+    computed: tuple[int, int],
+    lines: list[int],
+    gcg_files: Path,
+) -> None:
+    data, by = (gcg_files / "as_written" / f"{name}.gcg").read_bytes(), load_rules(rules_name)
+    with pytest.raises(GcgError):
+        replay(read_gcg(data), by)
+    notices: list[Notice] = []
+    gcg = read_gcg(data, notices)
+    found = replay(gcg, by, notices)
+    assert [notice.line for notice in found.notices] == lines
+    assert found.final.scores == sheet
+    last = {step.seat: step.computed_total for step in found.steps}
+    assert (last.get(0, 0), last.get(1, 0)) == computed
+    written = write_gcg(as_computed(gcg, found))
+    assert ("on the sheet" in written) == (name.startswith("sheet") or "utf8" in name)
+    if name != "utf8_no_header":  # its first play lies beside the start
+        again = replay(read_gcg(written), by)
+        assert [step.event.total for step in again.steps] == [
+            step.computed_total for step in found.steps
+        ]
+
+
+def test_a_refused_game_is_read_with_notices_or_refused_with_a_line(
+    gcg_files: Path, rules: Rules
+) -> None:
+    refused = dict[str, int]()
+    for path in gcg_files.glob("refused*/*.gcg"):
+        notices: list[Notice] = []
+        try:
+            replay(read_gcg(path.read_bytes(), notices), rules, notices)
+        except GcgError as error:
+            refused[path.stem] = error.line
+        else:
+            assert notices, path
+    assert "wrong_score" not in refused
+    assert "playthrough_of_nothing" in refused
+    whole_files = {"empty_file", "no_players", "player_left_out"}
+    assert {name for name, line in refused.items() if not line} <= whole_files
+
+
+def test_a_rack_without_what_its_player_kept_is_noted(rules: Rules) -> None:
+    game = "#player1 ann\n#player2 bob\n>ann: AFOQUVZ 8G ZA +22 22\n>bob: AEINRST - +0 0\n>ann: "
+    for rack, reasons in (
+        ("BCEHMNW", ["BCEHMNW lacks FOQUV, which ann kept"]),
+        ("FHMOQUV", []),
+        ("HM", []),  # a part of a rack
+    ):
+        data, notices = f"{game}{rack} 9F HM +26 48\n", list[Notice]()
+        found = replay(read_gcg(data, notices), rules, notices)
+        assert [notice.reason for notice in notices] == reasons
+        assert found.steps == replay(read_gcg(data), rules).steps
+
+
+def test_only_a_last_line_without_its_end_is_cut_off() -> None:
+    game = "#player1 ann\n#player2 bob\n>ann: 8D WORDS +26 26\n>bim: 9D AI +5 5"
+    notices = list[Notice]()
+    assert len(read_gcg(game, notices).events) == 1
+    assert [notice.line for notice in notices] == [4]
+    with pytest.raises(GcgError, match="line 4: no #player line before it names 'bim'"):
+        read_gcg(f"{game}\n", [])
+
+
+def test_letters_in_lower_case_are_told_with_their_line(rules: Rules) -> None:
+    game = read_gcg("#player1 ann\n#player2 bob\n>bob: - +0 0\n>ann: 8D words +0 0\n", [])
+    with pytest.raises(GcgError, match=r"line 4: board and racks hold 5 of \?.* is a blank"):
+        replay(game, rules, [])
+
+
+def test_an_empty_bag_tells_a_rack_of_which_only_the_other_is_known(rules: Rules) -> None:
+    path = Path(__file__).parents[2] / "fixtures" / "games" / "static_greedy.gcg"
+    whole = replay(read_gcg(path.read_bytes()), rules)
+    bare = re.sub(r"(?m)^(>\S+) [A-Z?]+ (?=\S+ \S+ [+-])", r"\1 ", path.read_text())
+    assert bare != path.read_text()
+    notices: list[Notice] = []
+    found = replay(read_gcg(bare, notices), rules, notices)
+    assert not notices
+    told = [step for step in found.steps if step.event.kind.is_turn and step.before.racks[0]]
+    true = {step.event.line: step.before.racks for step in whole.steps}
+    assert len(told) >= 2
+    assert all(step.before.racks == true[step.event.line] for step in told)
+
+
+@pytest.mark.parametrize(
+    ("data", "line"),
+    [
+        (b"x" * 10_000_000, 1),
+        (b"#player1 a\n#player2 b\n>a: " + b"A " * 5_000_000, 3),
+        (bytes(range(256)) * 40_000, 1),
+        (b"x\n" * 2_000_000, 501),
+        (b'{"not": "a game"}', 0),
+        (b"", 0),
+    ],
+)
+def test_a_file_of_another_program_is_refused_at_once(data: bytes, line: int) -> None:
+    with pytest.raises(GcgError) as refused:
+        read_gcg(data, [])
+    assert refused.value.line == line
+    assert len(str(refused.value)) < 200
 
 
 def test_racks_are_known_before_their_turn(gcg_files: Path, rules: Rules) -> None:
@@ -182,7 +299,7 @@ def test_every_file_of_the_folder_is_tested(gcg_files: Path) -> None:
 def test_an_exchange_needs_a_full_enough_bag(rules: Rules) -> None:
     game = read_gcg(HEADER + ">anna: -5 +0 0\n")
     assert replay(game, replace(rules, exchange_minimum=86)).steps
-    with pytest.raises(GcgError, match="line 3: an exchange of 5 with 86 in the bag; it takes 87"):
+    with pytest.raises(GcgError, match=r"line 3: .* needs 87 tiles in the bag, which has 86"):
         replay(game, replace(rules, exchange_minimum=87))
 
 
@@ -202,7 +319,7 @@ def test_exchanges_and_passes_are_counted_where_they_are_limited(rules: Rules) -
     ("kind", "detail", "reason"),
     [
         (EventKind.PLAY, "-ABC", "'-ABC' is no play; write '8D WORD'"),
-        (EventKind.EXCHANGE, "", "an exchange of no tiles; that is a pass"),
+        (EventKind.EXCHANGE, "", "an exchange of no tiles is a pass"),
     ],
 )
 def test_events_made_by_hand_are_checked(

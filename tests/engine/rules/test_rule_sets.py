@@ -16,7 +16,9 @@ TILES = {  # letters, tiles, points of all tiles
     "english": (26, 100, 187),
     "french": (26, 102, 197),
     "german": (29, 102, 202),
+    "norwegian": (32, 100, 202),
     "polish": (32, 100, 190),
+    "slovene": (29, 100, 180),
     "spanish": (28, 100, 192),
     "super": (26, 200, 381),
 }

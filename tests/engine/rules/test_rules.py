@@ -167,7 +167,9 @@ def test_tiles_come_from_the_rack() -> None:
     error = refusal(HORN, "8G", "....SESS", rack="SETTER?")
     assert error.code == "not_on_rack"
     assert str(error) == "SS are not on the rack ?EERSTT"
-    assert str(refusal(HORN, "8G", "....s", rack="S")) == "? is not on the rack S"
+    wrong = str(refusal(HORN, "8G", "....s", rack="S"))
+    assert wrong.startswith("? is not on the rack S; ")
+    assert "lower-case" in wrong
     assert "(empty)" in str(refusal(HORN, "8G", "....S", rack=""))
 
 

@@ -24,7 +24,14 @@ from engine.rules.rules import standard_rules, why_not
 from engine.simulation.rollout_results import Difference, Ply
 from harness.analysis.as_json import answer_json
 from harness.analysis.review import Turn
-from harness.analysis.verdict import closing_sentences, opening_sentences, summary, verdict
+from harness.analysis.verdict import (
+    GRADES,
+    closing_sentences,
+    grade,
+    opening_sentences,
+    summary,
+    verdict,
+)
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon, load_lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
@@ -152,6 +159,17 @@ def test_findings_say_how_far_the_best_is_ahead() -> None:
             assert (one in found.rivals) != found.is_clear(one.move)
 
 
+@pytest.mark.parametrize("seed", [0, 2, 3])
+def test_it_ends_before_its_time_only_if_one_move_is_best(seed: int) -> None:
+    settings = Settings(RULES, Resources(load_lexicon()), seed=seed, seconds=60)
+    kale = position(f"{'/'.join(['15'] * 7)}/4KALE7/{'/'.join(['15'] * 7)} AEINRST/ 0/24 0")
+    found = analyse(settings, kale)
+    assert found.seconds < settings.seconds
+    assert found.rivals == []
+    refused = analyse(replace(settings, seconds=1), kale, found.best.move, taken_back=True)
+    assert refused.rivals == [] or refused.seconds > 0.7, "a phony that leads decides nothing"
+
+
 def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
     slices = count(1)
     settings = Settings(RULES, resources(lexicon), seconds=600)
@@ -217,7 +235,7 @@ def test_time_is_shared_too() -> None:
     lexicon = load_lexicon()
     generator = Generator(lexicon, RULES)
     at = position(MIDGAME.read_text())
-    settings = Settings(RULES, resources(lexicon), candidates=2, seconds=0.3)
+    settings = Settings(RULES, resources(lexicon), candidates=2, seconds=1.0)
     found = analyse(settings, at, generator.best(at, 30)[-1].move)
     assert found.compared >= 32
     assert found.rollouts - found.compared == sum(one.samples for one in found.estimates)
@@ -236,7 +254,9 @@ def test_many_candidates_share_the_risk_of_an_error() -> None:
     assert played is not None
     assert len(found.estimates) == 6
     twice, more = (Difference(error * 0.01, 0.01, 0.0, 0.0) for error in (2.1, 2.6))
-    assert len(with_loss(found, twice).rivals) == 5
+    undecided = with_loss(found, twice)
+    assert len(undecided.rivals) == 5
+    assert "at most 4.7 % apart" in verdict(undecided, str), "by the interval that rivals go by"
     assert with_loss(found, more).rivals == []
     assert len(with_loss(found, Difference(1e-14, 0.0, 1e-12, 0.0)).rivals) == 5, "rounding"
     alone = with_loss(found, twice, compared=200)
@@ -273,6 +293,23 @@ def test_a_mean_loss_has_its_error_and_leaves_forced_turns_out() -> None:
     assert "mean loss 3.0 %" in summary(
         "anna", [turns[0], replace(turns[1], compared=0, exact=True)]
     )
+
+
+def test_a_turn_has_a_grade_by_the_winning_chance_that_it_clearly_lost() -> None:
+    found = findings(MIDGAME.read_text(), 100, played=3)
+    assert found.question.played
+
+    def graded(lost: float, error: float = 0.001) -> str | None:
+        return grade(with_loss(found, Difference(lost, error, 0.0, 0.0), compared=200))
+
+    bounds = list(GRADES.values())
+    assert [graded(bound - 0.0001) for bound in bounds[:-1]] == list(GRADES)[:-1]
+    assert [graded(bound) for bound in bounds[:-1]] == list(GRADES)[1:]
+    assert graded(0.09, error=0.05) == "good", "chance may have made that"
+    best = replace(found, question=replace(found.question, played=found.best.move))
+    assert grade(best) == "best"
+    phony = replace(found.question, phony=Phony())
+    assert grade(with_loss(replace(found, question=phony), Difference(0.09, 0, 0, 0))) is None
 
 
 # --- an empty bag ---------------------------------------------------------------------------------

@@ -73,7 +73,7 @@ def test_another_move_can_be_tried(analyst: Analyst) -> None:
 @pytest.mark.parametrize(
     ("data", "why"),
     [
-        (b"#player1 a A\n#player2 b B\n>a: AB 8H XYZ +1 1\n", "line 3: "),
+        (b"#player1 a A\n#player2 b B\n>a: AB 8H X8Z +1 1\n", "line 3: "),
         (b"#player1 a A\n#player2 b B\n", "there are no turns"),
         (b"\x89PNG\r\n\xff/ / /", "it is no text"),
         (b"hello", "neither a GCG"),
@@ -133,6 +133,17 @@ def test_messages_go_through_a_pipe_until_it_ends(analyst: Analyst) -> None:
         told.append(json.loads(writing.read(*LENGTH.unpack(header))))
     assert [*told[0]] == ["refused"]
     assert told[-1]["findings"]["line"] == 1
+
+
+def test_a_play_without_its_rack_has_racks_and_no_verdict(analyst: Analyst) -> None:
+    data = b"#player1 ann ann\n#player2 bob bob\n>ann: 8D WORDS +26 26\n"
+    (turn,) = do(analyst, data=data)["sheet"]["turns"]
+    assert turn["left_out"] is None
+    found = do(analyst, data=data, line=1, rollouts=24)["findings"]
+    assert found["cost"] is None, "two rollouts a rack are too few"
+    assert len(found["racks"]) == 12
+    assert "verdict" not in found
+    assert "refused" in do(analyst, data=data, line=1, move="8H WORDS", rollouts=24)
 
 
 def test_a_turn_has_the_number_of_its_event(analyst: Analyst) -> None:

@@ -24,6 +24,7 @@ from bot.seat_text import parse_seat
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import read_games
 from harness.arbiter.lag import EVERY_MS, LagMeter
 from harness.arbiter.lease import LeaseLost
 from harness.arbiter.records import Draws, Ended, Record, RefusedMove, Thought, Turn, new_game
@@ -32,6 +33,7 @@ from harness.arbiter.seat import Seat
 from harness.lab.bench.client import Client
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import GuestSeat, ProcessSeat, Worker
+from harness.server.admission import GAME_BYTES, Admission
 from harness.server.tables import TableKind, Tables
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
@@ -45,6 +47,7 @@ from protocol.messages import (
     Move,
     NewGame,
     Ping,
+    Played,
     Pong,
     Refused,
     Resign,
@@ -165,20 +168,18 @@ async def test_with_little_room_moves_are_kept_and_thoughts_are_not(
         await client.close()
 
 
-@pytest.mark.parametrize("slow", [Thought, RefusedMove])
 async def test_a_player_waits_for_a_refusal_in_nobodys_time(
-    url: str, monkeypatch: pytest.MonkeyPatch, slow: type[Record]
+    url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     took_ms = 700
 
     async def slowly(records: Sequence[Record], _last: bool) -> None:
-        if any(isinstance(record, slow) for record in records):
+        if any(isinstance(record, RefusedMove) for record in records):
             await asyncio.sleep(took_ms / 1_000)
 
     before_each_append(monkeypatch, slowly)
     a, b, game = await two_at_a_table(url)
     mover, other, turn = await on_turn(a, b)
-    await mover.channel.send(Info(game=game, seq=turn.seq, text="it waits behind this"))
     await mover.channel.send(Move(game=game, seq=turn.seq, move="8D QQQQ", attempt=1))
     refused = await mover.expect(Refused)
     await mover.resume(game, 0)
@@ -188,6 +189,83 @@ async def test_a_player_waits_for_a_refusal_in_nobodys_time(
     assert turn.deadline_ms - refused.deadline_ms <= min(turn.clocks) - min(again.clocks)
     for client in (mover, other):
         await client.close()
+
+
+async def test_beyond_its_part_of_the_journal_an_address_thinks_unwritten_and_seeks_later(
+    tmp_path: Path,
+) -> None:
+    limits = Admission(journal_per_hour=2.5 * GAME_BYTES)
+    async with served(tmp_path / "j.db", admission=limits, max_games=8) as server:
+        a, b, game = await two_at_a_table(url_of(server))
+        for _ in range(2):
+            mover, _, turn = await on_turn(a, b)
+            for _ in range(6):
+                await mover.channel.send(Info(game=game, seq=turn.seq, text="x" * 2_000))
+            await mover.play(turn)
+            refused = await mover.receive()
+            assert isinstance(refused, Error), "each is told, and once"
+            assert (refused.code, refused.retry, refused.game) == ("busy", "later", game)
+            assert "thoughts in your games are not kept" in refused.message
+            played = await mover.receive()
+            assert isinstance(played, Played), "and plays on"
+        mover, _, turn = await on_turn(a, b)
+        await mover.channel.send(Resign(game=game, seq=turn.seq))
+        for client in (a, b):
+            await client.expect(GameOver)
+        (kept,) = read_games(tmp_path / "j.db")
+        thoughts = [record.seat for record in kept.records if isinstance(record, Thought)]
+        assert thoughts == [0] * 4, "the second has none left"
+        assert sum(isinstance(record, Turn) for record in kept.records) == 2
+        await a.seek("bob")
+        later = await a.expect(Error)
+        assert (later.code, later.retry) == ("busy", "later")
+        assert "seek again in" in later.message
+        for client in (a, b):
+            await client.close()
+
+
+class Talks(Passer):
+    """A seat that sends thoughts and then a bad move, and resigns when that is refused."""
+
+    def __init__(self, name: str, thoughts: int) -> None:
+        super().__init__(name)
+        self.thoughts = thoughts
+        self.deadlines: list[int] = []
+
+    def send(self, message: Message) -> None:
+        match message:
+            case YourTurn(game=game, seq=seq, deadline_ms=deadline_ms):
+                self.deadlines.append(deadline_ms)
+                for _ in range(self.thoughts):
+                    self.say(Info(game=game, seq=seq, text="the move waits behind this"))
+                self.say(Move(game=game, seq=seq, move="8D QQQQ"))
+            case Refused(game=game, seq=seq, deadline_ms=deadline_ms):
+                self.deadlines.append(deadline_ms)
+                self.say(Resign(game=game, seq=seq))
+            case _:
+                super().send(message)
+
+
+@pytest.mark.parametrize("thoughts", [0, 1, 7])
+async def test_what_waits_behind_ones_own_thoughts_waits_in_ones_own_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thoughts: int
+) -> None:
+    now, commit_ms = 1_000_000, 40
+
+    async def slowly(_records: Sequence[Record], _last: bool) -> None:
+        nonlocal now
+        now += commit_ms
+
+    before_each_append(monkeypatch, slowly)
+    for shell in ("harness.arbiter.host", "passing_seats"):
+        monkeypatch.setattr(f"{shell}.now_ms", lambda: now)
+    journal = Journal(tmp_path / "j.db")
+    talks = Talks("talks", thoughts), Talks("talks, too", thoughts)
+    async with hosted(journal, talks) as (host, _):
+        await host.run()
+    journal.close()
+    (asked_ms, refused_ms) = talks[0].deadlines
+    assert asked_ms - refused_ms == thoughts * commit_ms, "the refusal's own commit is excused"
 
 
 async def test_who_comes_back_while_the_seats_are_stopped_learns_how_it_ended(
@@ -247,7 +325,7 @@ def read(url: str) -> bytes:
 async def test_a_login_that_cant_be_kept_is_refused_with_a_sentence(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fails(_journal: Journal, _name: str, _token_hash: str) -> None:
+    async def fails(_journal: Journal, *_: object) -> None:
         raise JournalError("the disk is full")
 
     monkeypatch.setattr(Journal, "claim_name", fails)

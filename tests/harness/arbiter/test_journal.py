@@ -12,13 +12,22 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from match_samples import opened
+from match_samples import ended, opened
 from postgres import tamper
 
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import SqliteStore
-from harness.arbiter.journal_reading import read_games
+from harness.arbiter.journal_reading import (
+    has_game,
+    read_ended,
+    read_ended_game,
+    read_ends,
+    read_game,
+    read_games,
+    read_older,
+    read_past,
+)
 from harness.arbiter.records import Began, ClockNote, Commitments, Failed, Record, Thought
 from protocol.parts import Belief, Candidate, LeaveChance, Search
 
@@ -170,6 +179,47 @@ async def test_one_games_fault_is_not_anothers(journal: Journal) -> None:
     )
     assert [type(result) for result in results] == [type(None), JournalError, type(None)]
     assert [kept.game for kept in journal.unfinished()] == ["a", "b"]
+
+
+# --- games that are over --------------------------------------------------------------------------
+
+ENDED = ended(0)
+
+
+@pytest.fixture
+async def past(journal: Journal) -> Journal:
+    """Three games that are over, begun a second apart in 1970, and one that is on."""
+    for number, label in enumerate(({"ladder": "slow"}, {"of": "ladder"}, {"ladder": "fast"})):
+        game = f"g{number}"
+        await journal.create(opened(game), label)
+        await journal.append(game, [failed(1), failed(2), ENDED], last=True)
+        tamper(journal.address, "UPDATE games SET created = ? WHERE game = ?", 100.0 + number, game)
+    await journal.create(opened("on"), {"ladder": "slow"})
+    return journal
+
+
+async def test_games_that_are_over_are_found_by_label_name_and_age(past: Journal) -> None:
+    at = past.address
+    assert [each.game for each in read_ended(at, "ladder")] == ["g0", "g2"]
+    assert {name: each.ended for name, each in read_ends(at, ["g1", "on"]).items()} == {"g1": ENDED}
+    assert [bool(read_ended_game(at, game)) for game in ("g1", "on", "no")] == [True, False, False]
+    assert [bool(read_game(at, game)) for game in ("g1", "on", "no")] == [True, True, False]
+    assert [has_game(at, game) for game in ("g1", "on", "no")] == [True, True, False]
+    latest, before = read_past(at, 2)
+    assert [each.game for each in latest] == ["g2", "g1"]
+    rest = read_past(at, 2, before)
+    assert ([each.game for each in rest.games], rest.before) == (["g0"], None)
+    assert [kept.game for kept in read_older(at, 102.0, 9)] == ["g0", "g1"]
+    assert [kept.game for kept in read_older(at, 200.0, 1, after="g0")] == ["g1"]
+
+
+async def test_of_games_whose_moves_are_dropped_the_ends_stay(past: Journal) -> None:
+    await past.drop_moves(["g0", "g2"])
+    assert [kept.game for kept in read_older(past.address, 200.0, 9)] == ["g1"]
+    for game, is_short in (("g0", True), ("g1", False)):
+        kept = read_ended_game(past.address, game)
+        assert kept is not None
+        assert (kept.is_short, kept.opened, kept.ended) == (is_short, opened(game), ENDED)
 
 
 # --- how opponents play --------------------------------------------------------------------------

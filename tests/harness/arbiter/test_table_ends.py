@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import get_args
+
 import pytest
 from tables import GAME, MINUTE, Play, outcome, random_policy
 
@@ -9,7 +11,7 @@ from harness.arbiter.records import RefusedMove, Turn
 from harness.arbiter.scorebook import ATTEMPTS
 from protocol.errors import PeerError
 from protocol.messages import GameOver, Info, Move, NewGame, Ping, Ready, Refused, Resign, YourTurn
-from protocol.parts import RulesInPlay
+from protocol.parts import OUTCOMES, Outcome, RulesInPlay
 
 ILLEGAL = "8D QQQQQQQ"
 
@@ -149,12 +151,16 @@ def test_a_game_is_played_out() -> None:
     assert "out" in seen
 
 
+def test_every_outcome_has_a_meaning() -> None:
+    assert OUTCOMES.keys() == set(get_args(Outcome))
+
+
 def test_the_hosts_own_fault_is_nobodys_loss() -> None:
     play = Play().start()
-    play.carry_out(play.table.void("the disk is full", play.now))
+    play.carry_out(play.table.end("host_error", "the disk is full", play.now))
     assert outcome(play) == ("host_error", None)
     assert play.result.message == "void: the disk is full"
-    play.carry_out(play.table.void("again", play.now))
+    play.carry_out(play.table.end("host_error", "again", play.now))
     assert len(play.told(0, GameOver)) == 1
 
 

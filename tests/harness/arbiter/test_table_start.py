@@ -46,7 +46,8 @@ def test_who_is_not_ready_in_time_does_not_play(
     play.wait(1)
     assert outcome(play) == ("no_show", winner)
     assert play.faults == [(seat, "no_show") for seat in faults]
-    told = "no game" if winner is None else "lost without a game"
+    players = play.book.opened.players
+    told = "no game" if winner is None else f"{players[1 - winner]} lost without a game"
     assert play.result.message == f"{told}: not ready in time"
     assert play.result.scores == (0, 0)
     assert play.verdict(1).racks == ("", "")
@@ -82,11 +83,25 @@ def test_a_seat_may_be_ready_leave_and_come_back_before_the_start() -> None:
     assert len(play.told(1, Started)) == 1
 
 
-def test_a_seat_that_declines_gives_the_game_to_the_other() -> None:
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_a_seat_that_fails_at_the_start_loses_whoever_was_ready_first(is_ready: bool) -> None:
+    play = Play()
+    play.come(0)
+    if is_ready:
+        play.ready(0)
+    for _ in range(2):
+        play.come(1)
+        play.carry_out(play.table.fail(1, "crash", "it ended", play.now))
+    assert outcome(play) == ("no_show", 0)
+
+
+@pytest.mark.parametrize("is_ready", [True, False])
+def test_a_seat_that_declines_gives_the_game_to_the_other(is_ready: bool) -> None:
     play = Play()
     play.come(0)
     play.come(1)
-    play.ready(0)
+    if is_ready:
+        play.ready(0)
     play.say(1, Decline(game=GAME, code="unknown_lexicon", message="I know other words"))
     assert outcome(play) == ("no_show", 0)
     assert "declined, unknown_lexicon: I know other words" in play.result.message

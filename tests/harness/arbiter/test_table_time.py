@@ -8,6 +8,7 @@ from tables import MINUTE, SHORT, Play, outcome
 
 from harness.arbiter.records import Thought, Turn
 from harness.arbiter.table import MAX_THOUGHTS, MOST_THOUGHT_BYTES
+from protocol.messages import Refused
 from protocol.parts import TimeControl
 
 
@@ -18,7 +19,8 @@ def test_a_silent_seat_loses_on_time_whatever_the_score() -> None:
     play.wait(1)
     assert outcome(play) == ("time", 1)
     assert play.faults == [(0, "time")]
-    assert play.result.message == "lost on time: 180001 ms used where 180000 ms were left"
+    sentence = "lost on time: 180001 ms used where 180000 ms were left"
+    assert play.result.message == f"{play.book.opened.players[0]} {sentence}"
 
 
 def test_a_seat_that_talks_for_ever_loses_on_time_all_the_same() -> None:
@@ -68,6 +70,24 @@ def test_what_lies_between_a_move_and_the_next_turn_is_charged_to_nobody() -> No
     assert play.asked().clocks == (59_000, 60_000)
 
 
+@pytest.mark.parametrize("waited_ms", [0, 250])
+def test_the_time_of_a_refusal_is_excused_and_what_it_waited_for_is_not(waited_ms: int) -> None:
+    play = Play(SHORT).start()
+    move = play.the_move("8D QQQQ")
+    play.bots[0].send(move)
+    arrived = play.now + 1_000
+    effects = play.table.receive(0, move, arrived, taken_ms=arrived + waited_ms)
+    play.now = arrived + waited_ms + 700  # the disk took that long
+    play.table.excuse(play.now)
+    play.carry_out(effects)
+    (refused,) = play.told(0, Refused)
+    assert isinstance(refused, Refused)
+    assert refused.deadline_ms == 3 * MINUTE - 1_000 - waited_ms
+    assert play.table.book.time_left(play.now) == refused.deadline_ms
+    play.move("-")
+    assert play.asked().clocks == (MINUTE - 1_000 - waited_ms, MINUTE)
+
+
 @pytest.mark.parametrize(("think_ms", "penalty"), [(0, 0), (1, 10), (MINUTE, 10), (60_001, 20)])
 def test_overtime_costs_points_at_the_end(think_ms: int, penalty: int) -> None:
     play = Play(SHORT).start()
@@ -96,7 +116,7 @@ def test_overtime_is_taken_off_before_the_winner_is_decided() -> None:
 def test_the_overtime_of_a_turn_in_hand_counts_when_the_other_resigns_or_the_host_fails() -> None:
     play = Play(SHORT).start()
     play.wait(MINUTE + 1)
-    play.carry_out(play.table.void("the disk is full", play.now))
+    play.carry_out(play.table.end("host_error", "the disk is full", play.now))
     assert play.result.time_penalties == (10, 0)
 
 

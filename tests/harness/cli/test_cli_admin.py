@@ -9,7 +9,7 @@ from command_line import CommandLine
 
 from harness.cli.asking import state_text
 from protocol.messages import Administer, ServerState
-from protocol.parts import Ban, ListedGame, PlayerHere
+from protocol.parts import Ban, Connected, ListedGame, PlayerHere
 
 URL = "ws://127.0.0.1:9"
 
@@ -24,7 +24,7 @@ def admin(tmp_path: Path) -> tuple[str, ...]:
     ("asked", "word"),
     [
         (("stop",), "'stop'"),
-        (("kick",), "admin URL kick NAME"),
+        (("kick",), "admin URL kick WHOM"),
         (("adjust", "g", "ann"), "admin URL adjust GAME NAME TIME"),
         (("adjust", "g", "ann", "soon"), "soon"),
         (("kick", "ann", "--for", "1h"), "--for"),
@@ -73,7 +73,11 @@ def test_a_server_is_three_tables_and_what_is_wrong() -> None:
                 ListedGame(game="g1", players=("bob", "cem"), scores=(10, 12), turns=3),
                 ListedGame(game="\x1b]0;", players=("bob", "cem"), scores=(0, 0), turns=0),
             ),
-            bans=(Ban(whom="192.0.2.0/24", why="hannah: floods"), Ban(whom="dan", minutes=7)),
+            bans=(
+                Ban(whom="192.0.2.0/24", why="hannah: floods"),
+                Ban(whom="dan", minutes=7),
+            ),
+            connections=(Connected(role="arbiter", name="eve\x1b", address="192.0.2.1:7"),),
             paused="hannah: power cut",
             trouble="games.db can't be written: full",
             invitations=2,
@@ -88,8 +92,11 @@ def test_a_server_is_three_tables_and_what_is_wrong() -> None:
         "bob away g1 �]0;",
         "�]0; bob – cem 0 – 0 0",
         "g1 bob – cem 10 – 12 3",
+        "192.0.2.0/24 good hannah floods",
         "dan 7 min",
         "2 invitations not used yet",
+        "role name connected from",
+        "arbiter eve� 192.0.2.1:7",
     ):
         assert cells.split() in lines
     assert state_text(ServerState()) == "nobody is here"

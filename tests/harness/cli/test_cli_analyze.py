@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import pty
@@ -9,7 +10,10 @@ import re
 import signal
 import subprocess
 import sys
+import time
+from collections import Counter
 from pathlib import Path
+from statistics import fmean, pstdev
 
 import pytest
 from command_line import CommandLine
@@ -94,6 +98,7 @@ def test_a_table_and_a_verdict_for_people(tilewire: CommandLine) -> None:
     assert "after 11E VEALING" in tilewire.out
     assert "400 rollouts" in tilewire.out
     assert "2 plies; seed 0; ± is 95 %" in tilewire.out
+    assert "equity: points gained on the opponent" in flat(tilewire.out)
     assert "Play 11E VEALING: wins " in flat(tilewire.out)
     assert max(map(len, lines)) <= 80
     assert "\x1b" not in tilewire.out
@@ -132,12 +137,12 @@ def test_tiles_that_the_opponent_is_known_to_hold(tilewire: CommandLine) -> None
 
 
 def test_other_tiles_have_win_probabilities_by_a_formula(
-    tilewire: CommandLine, tmp_path: Path
+    tilewire: CommandLine, words: Path, tmp_path: Path
 ) -> None:
     embedded = Path(sys.modules["lexicons"].__path__[0]) / "data" / "english.csv"
     tiles = tmp_path / "more.csv"
     tiles.write_text(embedded.read_text().replace("E,e,12,", "E,e,13,"))
-    options = ("--distribution", tiles, *FEW)
+    options = ("--lexicon", words, "--distribution", tiles, *FEW)
     behind, ahead = (
         tilewire.json("analyze", f"{EMPTY} ACSTEER/ {scores} 0", *options)["candidates"][0]["win"]
         for scores in ("0/150", "150/0")
@@ -199,7 +204,6 @@ def test_nothing_is_left_but_to_pass(tilewire: CommandLine, words: Path) -> None
         (f"{SHORT_GAME}@7", "@7"),
         (f"{SHORT_GAME}@6", "@6"),
         (FIXTURES / "gcg" / "no_events.gcg", "turns"),
-        (FIXTURES / "gcg" / "partial_racks.gcg", "line 1"),
         (FIXTURES / "gcg" / "three_players.gcg", "two"),
     ],
 )
@@ -224,6 +228,19 @@ def test_the_move_that_was_played_is_one_of_them(tilewire: CommandLine) -> None:
     assert tilewire("analyze", f"{GAME}@10", "--rollouts", 200, "--candidates", 3) == 0
     assert "before line 10: greedy, ?AAFIPU, 172 : 210, 35 in the bag" in tilewire.out
     assert "L1 PIlAF was played: it cost " in flat(tilewire.out)
+
+
+def test_a_move_of_ones_own_is_compared(tilewire: CommandLine) -> None:
+    found = tilewire.json("analyze", POSITION, "--rollouts", 400, "--candidates", 2, "--play", "-")
+    assert found["verdict"]["ahead_of_played"]["move"] == "-"
+    assert tilewire("analyze", POSITION, "--rollouts", 400, "--candidates", 2, "--play", "-") == 0
+    assert "pass was played: it cost" in flat(tilewire.out)
+    assert "1,000.0" not in tilewire.out, "no equity ranks a pass"
+    other = tilewire.json("analyze", f"{GAME}@10", *FEW, "--play", "L4 AFA.")
+    assert other["verdict"]["ahead_of_played"]["move"] == "L4 AFA."
+    for what, play in ((POSITION, "8D ZZZ"), (POSITION, "ZZZ"), (GAME, "-")):
+        assert tilewire("analyze", what, "--play", play) == 2
+        assert "--play" in tilewire.err
 
 
 def test_why_the_best_move_is_better_is_there_for_programs_too(tilewire: CommandLine) -> None:
@@ -297,14 +314,14 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
 
     head, *rows = sheet.splitlines()
     assert head.split() == [
-        *("line", "player", "played", "best", "before", "after", "cost", "±", "points")
+        *("line", "player", "played", "best", "before", "after", "cost", "±", "points", "grade")
     ]
     assert [int(row[:4]) for row in rows[:23]] == list(range(1, 24))
     assert "✓" in rows[1]
-    costs = [cells[at] for cells in map(str.split, rows[:23]) for at in (-3, -1)]
+    costs = [cells[at] for cells in map(str.split, rows[:23]) for at in (-4, -2)]
     assert any(cost.startswith("−") for cost in costs) == ("below 0: " in sheet)
     for before, after, cost in (
-        [float(cell.replace("−", "-")) for cell in row.split()[-5:-2]] for row in rows[:23]
+        [float(cell.replace("−", "-")) for cell in row.split()[-6:-3]] for row in rows[:23]
     ):
         assert before - after == pytest.approx(cost, abs=0.11), "cost: the difference"
     static, greedy = (
@@ -339,7 +356,7 @@ def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:
     turns = [json.loads(line) for line in tilewire.out.splitlines()]
     assert [turn["line"] for turn in turns] == [1, 2, 3, 4, 5]
     assert [turn["player"] for turn in turns] == ["anna", "bert", "anna", "bert", "anna"]
-    assert turns[4]["left_out"]
+    assert turns[4]["racks"], "its rack is not recorded"
     assert [turn["verdict"]["ahead_of_played"]["move"] for turn in turns[:4]] == [
         *("8D WORDS", "H8 .eA", "-GV", "-")
     ]
@@ -347,15 +364,53 @@ def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:
     assert {**turns[2], "seconds": 0} == {**single, "seconds": 0}
 
 
-def test_turns_without_a_rack_are_left_out_and_phonies_not_counted(
-    tilewire: CommandLine, words: Path
+def test_the_cost_of_a_play_without_its_rack_is_over_racks_that_may_have_been(
+    tilewire: CommandLine, tmp_path: Path
 ) -> None:
+    path, sheet = tmp_path / "bare.gcg", GAME.read_text()
+    for rack in ("AIILMTT ", "?EILORW "):  # of the second seven tiles are played
+        assert f">static: {rack}" in sheet
+        sheet = sheet.replace(f">static: {rack}", ">static: ")
+    path.write_text("\n".join([*sheet.splitlines()[:13], ""]))
+    whole = tilewire.json("analyze", f"{path}@7", *FEW)
+    assert "verdict" in whole, "the tiles played are the rack"
+    found = tilewire.json("analyze", f"{path}@3", "--rollouts", 2_400, "--candidates", 3)
+    racks, cost = found["racks"], found["cost"]
+    assert found["played"] == "13C M.LITIA"
+    assert len({each["rack"] for each in racks}) > 1
+    assert all(not Counter("AIILMT") - Counter(each["rack"]) for each in racks)
+    weights = [each["weight"] for each in racks]
+    assert sum(weights) == pytest.approx(1)
+    wins = [each["ahead_of_played"]["win"] for each in racks]
+    assert cost["win"] == pytest.approx(fmean(wins, weights))
+    assert cost["win_error"] > pstdev(wins) / 2, "it allows for any of the racks"
+    best = [each["best"] == found["played"] for each in racks]
+    assert found["best_in"] == sum(best)
+    assert {at for at, is_best in enumerate(best) if is_best} <= {
+        at for at, weight in enumerate(weights) if weight == pytest.approx(max(weights))
+    }
+    assert min(weights) < max(weights) / 2, "rollouts find the play bad with some racks"
+
+
+def test_a_phony_without_its_rack_is_left_out(tilewire: CommandLine, tmp_path: Path) -> None:
+    path = tmp_path / "phony.gcg"
+    path.write_text("#player1 a a\n#player2 b b\n>a: 8D WORSD +26 26\n>b: 9D OX +20 20\n")
+    assert tilewire("analyze", path, *FEW) in (0, 2)
+    assert "left out: line 1: the rack is not recorded, and " in flat(tilewire.out)
+
+
+def test_turns_without_a_rack_are_apart_and_phonies_not_counted(
+    tilewire: CommandLine, words: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.cli.options.FIRST_S", -1.0)
     assert tilewire("analyze", SHORT_GAME, *FEW, "--lexicon", words) == 0
     said = flat(tilewire.out)
     assert "H8 (S)eA*" in said
     assert "over 1 turn; " in said.split("bert: ")[1]
     assert "1 phony not counted" in said
-    assert "left out: line 5: " in said
+    assert "in no mean" in said
+    assert re.search(r"1 of \d turns", tilewire.err), "how far it is"
+    assert "of line 5: " in said, "its rack is not recorded, and rollouts are few"
 
 
 # --- on a terminal ------------------------------------------------------------------------------
@@ -405,3 +460,134 @@ def _read(terminal: int) -> bytes:
         return os.read(terminal, 65_536)
     except OSError:  # the other end is closed
         return b""
+
+
+# --- many games -----------------------------------------------------------------------------------
+
+MANY = ("--rollouts", 200, "--candidates", 3)
+
+
+def test_many_games_are_summed_up_also_after_a_kill(tilewire: CommandLine, tmp_path: Path) -> None:
+    folder, out, again = (tmp_path / name for name in ("games", "out", "again"))
+    for name, text in (
+        ("1/same.gcg", SHORT_GAME.read_text()),
+        ("2/same.gcg", SHORT_GAME.read_text().replace("Berg", "B.")),
+        ("3.GCG", GAME.read_text()),
+    ):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text)
+    alias = ("--alias", "Anna=Anna Berg,anna b.")
+    options = (folder, *MANY, "--workers", 1, *alias)
+    tables = tilewire.json("analyze", *options, "--out", out)
+    players = {row["player"]: row for row in tables["players"]}
+    assert sorted(players) == ["Anna", "Bert Dahl", "greedy", "static"]
+    assert [players[name]["games"] for name in ("Anna", "static")] == [2, 1]
+    assert (players["static"]["turns"], players["greedy"]["turns"]) == (12, 11)
+    for row in players.values():
+        assert row["turns"] == sum(row["grades"].values())
+        own = [phase for phase in tables["phases"] if phase["player"] == row["player"]]
+        assert row["turns"] == sum(phase["turns"] for phase in own)
+        assert row["grades"]["large"] == sum(phase["grades"]["large"] for phase in own)
+    lost = [row["lost"] for row in tables["costliest"]]
+    assert lost == sorted(lost, reverse=True)
+    file, _, line = tables["costliest"][0]["turn"].rpartition("@")
+    assert Path(file).is_file()
+    page = (out / "review.html").read_text()
+    links = set(re.findall(r'href="#(t\d+)"', page))
+    assert links <= set(re.findall(r'id="(t\d+)"', page))
+    assert len(links) == len(tables["costliest"])
+    rows = list(csv.DictReader((out / "turns.csv").read_text().splitlines()))
+    assert len(rows) == 5 + 5 + 23
+    assert {"file": file, "line": line}.items() <= {
+        key: max(rows, key=lambda row: float(row["lost"] or 0))[key] for key in ("file", "line")
+    }.items()
+
+    command = [*COMMAND, "analyze", *map(str, options), "--out", str(again)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        kept = again / "turns.jsonl"
+        while not kept.exists() or kept.read_bytes().count(b"\n") < 2:
+            assert process.poll() is None
+            time.sleep(0.01)
+        process.kill()
+    before = kept.read_bytes()
+    assert tilewire.json("analyze", *options, "--out", again) == tables
+    assert kept.read_bytes().startswith(before[: before.rfind(b"\n") + 1])
+    assert kept.read_bytes() == (out / "turns.jsonl").read_bytes()
+    # With other settings the results would be mixed.
+    assert tilewire("analyze", folder, *MANY, "--seed", 1, "--out", again) == 2
+    assert "seed 0" in tilewire.err
+
+
+def test_costs_that_are_not_proven_count_in_no_figure(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = (GAME, "--rollouts", 1, "--candidates", 3, "--workers", 1)
+    assert sum(row["turns"] for row in tilewire.json("analyze", *few)["players"]) == 5
+    monkeypatch.setattr("bot.search.analysis.findings.LEAST_NODES", 1)
+    monkeypatch.setattr("bot.search.analysis.findings.NODES_A_ROLLOUT", 1)
+    assert sum(row["turns"] for row in tilewire.json("analyze", *few)["players"]) < 5
+    assert "not proven" in tilewire.err
+
+
+def test_a_costly_turn_without_its_rack_is_told_first(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    text = (FIXTURES / "games" / "static_greedy.gcg").read_text()
+    events = [line for line in text.splitlines() if line.startswith(">")][:10]
+    bare = [re.sub(r": \S+ ", ": ", line) for line in events]
+    path = tmp_path / "bare.gcg"
+    path.write_text("\n".join(["#player1 static", "#player2 greedy", *bare, ""]))
+    assert tilewire("analyze", path, "--rollouts", 3_600, "--candidates", 8) == 0
+    said = " ".join(tilewire.out.partition("line player")[0].split())
+    assert "line 10, greedy: The rack is not recorded, only ?AFIP of it" in said
+
+
+def test_games_without_racks_have_means_but_no_grades(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    for name, nick in (("1.gcg", "ann"), ("2.gcg", "Ann")):
+        (tmp_path / name).write_text(
+            f"#player1 {nick} {nick}\n#player2 b bob\n>{nick}: 8D WORDS +26 26\n"
+            f">b: H8 .EA +3 3\n>{nick}: 10H .T +2 28\n"
+        )
+    few = ("--rollouts", 720, "--candidates", 2, "--workers", 1, "--alias", "Ann=ann")
+    tables = tilewire.json("analyze", tmp_path, *few, "--out", tmp_path / "out")
+    ann, bob = sorted(tables["players"], key=lambda row: row["player"])
+    assert (ann["player"], ann["part"], ann["turns"]) == ("Ann", "racks not recorded", 4)
+    assert (bob["games"], bob["turns"]) == (2, 2)
+    assert ann["lost"] is not None
+    assert ann["error"] is not None
+    assert {*ann["grades"].values(), ann["missed"]} == {None}
+    assert not tables["phases"]
+    assert not tables["costliest"]
+    rows = list(csv.DictReader((tmp_path / "out" / "turns.csv").read_text().splitlines()))
+    assert {(row["racks"], row["grade"]) for row in rows} == {("12", "")}
+    assert all(row["best"].endswith("/12") for row in rows)
+    assert tilewire("analyze", tmp_path, *few, "--out", tmp_path / "out") == 0
+    assert "Ann, racks not recorded" in tilewire.out
+    assert "✓ 3/12: " in tilewire.err
+
+
+def test_files_that_are_no_game_are_left_out_and_told(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    assert tilewire("analyze", tmp_path) == 2
+    assert "without a game" in tilewire.err
+    (tmp_path / "line.gcg").write_bytes(b"a" * 10_000_000)
+    (tmp_path / "other.gcg").write_text("[Event 'chess']\n1. e4 e5\n")
+    (tmp_path / "picture.gcg").write_bytes(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\xff")
+    (tmp_path / "queue.gcg").symlink_to(tmp_path / "nowhere")
+    assert tilewire("analyze", tmp_path) == 2
+    (tmp_path / "game.gcg").write_text(SHORT_GAME.read_text().replace("+26 26", "+36 36"))
+    (tmp_path / "twin.gcg").write_bytes((tmp_path / "game.gcg").read_bytes())
+    missing = tmp_path / "missing.gcg"
+    assert tilewire("analyze", tmp_path, missing, *MANY, "--workers", 1) == 0
+    left_out = [line for line in tilewire.err.splitlines() if "left out" in line]
+    names = ("line.gcg", "other.gcg", "picture.gcg", "queue.gcg", "twin.gcg", "missing.gcg")
+    assert [name in line for name, line in zip(names, left_out, strict=True)] == [True] * 6
+    (notices,) = (line for line in tilewire.err.splitlines() if "notices" in line)
+    assert "game.gcg (" in notices, "once a file, not each notice"
+    assert "the sheet counts" not in tilewire.err
+    for alias in ("Anna", "=a", "Anna=,"):
+        assert tilewire("analyze", tmp_path, "--alias", alias) == 2
+        assert "--alias" in tilewire.err

@@ -18,6 +18,7 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.journal_file import SCHEMA
 from harness.arbiter.journal_reading import KeptGame, read_games, rows_at
 from harness.arbiter.records import ClockNote, Failed
+from harness.server.claims import Claims
 
 GAMES = 40
 
@@ -112,6 +113,7 @@ async def furnish(journal: Journal) -> None:
     journal.note(ClockNote(game="001", clocks=(5, -7), seq=1))
     journal.keep_style("ann", {"soft": 1.0})
     await journal.claim_name("ann", "0")
+    await Claims(journal).claim("dan", "1", "192.0.2.1")
     await journal.change(
         ("INSERT INTO bans VALUES ('eve', NULL, 'rude'), ('bob', 1.5e9, 'once')", ()),
         ("INSERT INTO invitations VALUES ('12', NULL), ('34', 'cem')", ()),
@@ -124,6 +126,7 @@ def test_a_journal_moves_to_postgresql_and_back(
 ) -> None:
     with closing(Journal(journal)) as live:
         asyncio.run(furnish(live))
+        event = Claims(live).event
     before, url, back = games_of(journal), cluster.database(), tmp_path / "back.db"
     assert tilewire("backup", journal, url) == 0
     assert f"{url} has {GAMES} games" in tilewire.err
@@ -139,12 +142,24 @@ def test_a_journal_moves_to_postgresql_and_back(
     rows = []
     for address in (journal, back):
         with closing(Journal(address)) as each:
-            others = ("names", "styles", "bans", "invitations", "clock_notes")
+            others = ("names", "styles", "bans", "invitations", "clock_notes", "origins")
             rows.append([sorted(each.rows(f"SELECT * FROM {table}"), key=str) for table in others])
             rows[-1].append(each.rows("SELECT value FROM state WHERE key = 'paused'"))
+            assert Claims(each).unused("192.0.2.2") == 1
+            assert Claims(each).event == event
     assert rows[0] == rows[1]
     assert tilewire("backup", journal, url) == 1
     assert url in tilewire.err
+
+
+def test_a_journal_of_before_a_table_was_added_moves(journal: Path, cluster: Cluster) -> None:
+    tamper(journal, "DROP TABLE origins")
+    tamper(journal, "INSERT INTO names VALUES ('ann', '0')")
+    url = cluster.database()
+    assert journal_copy.carry_journal(journal, url).damage is None
+    tamper(url, "DROP TABLE origins")
+    assert journal_copy.carry_journal(url, journal.with_name("back.db")).games == GAMES
+    assert rows_at(journal.with_name("back.db"), "SELECT name FROM names") == [("ann",)]
 
 
 @pytest.mark.parametrize("pauses", [[], ["a storm"]])

@@ -9,9 +9,13 @@ import msgspec
 import pytest
 from command_line import CommandLine
 from scripted import Scripted
+from tables import Play
 
 from bot.seat.connection import TurnedAway
-from harness.cli.connect import _Games
+from harness.arbiter.journal_reading import KeptGame
+from harness.cli.connect import _Games, _ResumeSecret
+from harness.matches.event_report.games import EventGames
+from harness.matches.results import PlannedGame, game_result
 from protocol.channel import Channel
 from protocol.messages import (
     Decline,
@@ -22,12 +26,13 @@ from protocol.messages import (
     Message,
     NewGame,
     Played,
+    Resign,
     Seek,
     Seeking,
     Started,
     Welcome,
 )
-from protocol.parts import RulesInPlay
+from protocol.parts import RulesInPlay, TimeControl
 
 ABSENT = "nobody called 'gredy' is here; did you mean greedy?"
 
@@ -80,7 +85,7 @@ def test_a_line_a_game_and_a_table(capsys: pytest.CaptureFixture[str]) -> None:
     out, err = capsys.readouterr()
     lines = out.splitlines()
     assert lines[:2] == [
-        "1/2  greedy – me, me wins, 310 to 402 (a player went out)",
+        "1/2  greedy – me, me wins, 402 to 310 (a player went out)",
         "2/2  me – greedy, tied, 5 to 5 (a player went out)",
     ]
     assert "2 games, 1 tied" in lines[2]
@@ -128,7 +133,7 @@ def test_a_game_of_before_is_said_and_not_counted(capsys: pytest.CaptureFixture[
     games.hear(offer("b"))
     games.hear(Welcome(name="server", games=("b",)))  # the connection was lost meanwhile
     games.hear(over("b", 1, (310, 402)))
-    ending = "greedy – me, me wins, 310 to 402 (a player went out)"
+    ending = "greedy – me, me wins, 402 to 310 (a player went out)"
     assert capsys.readouterr().out == f"earlier  {ending}\n1/1  {ending}\n"
     assert len(games.results) == 1
 
@@ -149,6 +154,33 @@ def test_a_bingo_that_came_off_is_none() -> None:
     me, other = games.results[0].sides
     assert (other.bingos, me.bingos) == (0, 1)
     assert (other.challenges, me.challenges) == ((0, 1), (1, 0))
+
+
+@pytest.mark.parametrize("end", ["time", "illegal", "crash", "resign"])
+def test_the_turn_in_which_a_game_ends_counts_alike_for_host_player_and_report(end: str) -> None:
+    play = Play(TimeControl(initial_ms=4_000, max_overtime_ms=1_000)).start()
+    for _ in range(3):
+        play.move(after_ms=100)  # then seat 1 is on turn
+    play.wait(3_000)
+    if end == "time":
+        play.wait(10_000)
+    for _ in range(3 if end == "illegal" else 0):
+        play.move("8D QQ")
+    for _ in range(2 if end == "crash" else 0):
+        play.carry_out(play.table.fail(1, "crash", "it died", play.now))
+    if end == "resign":
+        play.say(1, Resign(game=play.book.opened.game, seq=play.book.next_seq))
+    hosted = game_result(play.book, PlannedGame(1, 1, first=0))
+    assert (hosted.outcome, hosted.winner) == (end, 0)
+    loser, last_ms = hosted.sides[1], 4_901 if end == "time" else 3_000
+    assert (loser.moves, loser.think_ms, loser.longest_ms) == (2, last_ms + 100, last_ms)
+    assert (loser.overtime_ms, hosted.seconds) == (1_001 * (end == "time"), 0.3 + last_ms / 1_000)
+    games = _Games("one", 1, False, "scowl")
+    for message in play.events[0]:
+        games.hear(message)
+    assert games.results == [hosted]
+    kept = KeptGame(game=hosted.game, label={}, created=0.0, records=tuple(play.records), note=None)
+    assert EventGames(["one", "two"], [hosted], [kept]).think_ms["two"] == {1: [100], 2: [last_ms]}
 
 
 def test_who_is_kicked_learns_why() -> None:
@@ -180,7 +212,11 @@ def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> No
     later.hear(Seeking(opponent="gredy", games=1))
     later.hear(seeking)  # the connection was lost meanwhile, the opponent's too
     later.hear(Seeking(held_back="192.0.2.1 has as many games as it may"))
-    assert "192.0.2.1 has as many games as it may" in capsys.readouterr().err
+    later.hear(Seeking(not_rated="the game that begins now is not rated\x1b[2J"))
+    said = capsys.readouterr().err
+    assert "192.0.2.1 has as many games as it may" in said
+    assert "tilewire: the game that begins now is not rated" in said
+    assert "\x1b" not in said
 
 
 def test_other_words_than_the_servers(capsys: pytest.CaptureFixture[str]) -> None:
@@ -237,6 +273,28 @@ def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine, tmp_path: P
     assert f"{ABSENT}; --wait " in tilewire.err.splitlines()[-1]
 
 
+def test_a_server_that_is_lost_and_another_event_in_its_place(tilewire: CommandLine) -> None:
+    hellos: list[Hello] = []
+
+    async def script(channel: Channel, _request: object) -> None:
+        hello = (await channel.receive()).content
+        assert isinstance(hello, Hello)
+        hellos.append(hello)
+        if len(hellos) == 3:
+            await channel.send(Error(code="other_event", message="another event", retry="no"))
+            await channel.receive()
+        await channel.send(Welcome(name="scripted", event="e1"))
+        await channel.receive()
+
+    with Scripted(script) as url:
+        assert tilewire("connect", url, "--bot", "greedy", "--name", "me", "--games", 1) == 1
+    assert [hello.event for hello in hellos] == [msgspec.UNSET, "e1", "e1"]
+    lost, back, *_, last = tilewire.err.splitlines()[-4:]
+    assert "connecting again" in lost
+    assert "connected again" in back
+    assert "another event" in last
+
+
 def test_a_bot_that_can_not_be_made_asks_no_server(tilewire: CommandLine) -> None:
     assert tilewire("connect", "ws://127.0.0.1:1", "--bot", "static?temperature=hot") == 2
     assert "'hot'" in tilewire.err
@@ -284,3 +342,49 @@ def test_a_token_without_tls_is_warned_of(
     assert "nobody.invalid unencrypted" in warning
     assert url in failure
     assert "secret" not in tilewire.err
+
+
+def test_a_resume_secret_is_kept_by_server_and_name_and_for_this_user_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    kept = _ResumeSecret("ws://here:1", "ann")
+    assert kept.read() == ""
+    for secret in ("ab" * 32, "cd" * 32):
+        kept.keep(secret)
+        assert _ResumeSecret("ws://here:1", "ann").read() == secret
+    assert not _ResumeSecret("ws://here:1", "bob").read()
+    assert not _ResumeSecret("ws://here:2", "ann").read()
+    (file,) = tmp_path.glob("tilewire/resume/*")
+    file.chmod(0o640)
+    assert kept.read() == "", "another user may know it, or have written it"
+    kept.keep("cd" * 32)
+    assert file.stat().st_mode & 0o777 == 0o600
+    file.write_text("ab\n")
+    assert kept.read() == ""
+
+
+def test_a_resume_secret_that_can_not_be_kept_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "tilewire").write_text("no folder")
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
+    kept = _ResumeSecret("ws://here:1", "ann")
+    for _ in range(2):
+        kept.keep("ab" * 32)
+    (said,) = capsys.readouterr().err.splitlines()
+    assert str(tmp_path) in said
+    assert "XDG_STATE_HOME" in said
+    assert "abab" not in said
+
+
+def test_who_comes_by_a_name_in_use_learns_once_that_another_is_to_be_chosen(
+    tilewire: CommandLine,
+) -> None:
+    why = "the name 'me' is in use: come back with its secret, or choose another name"
+    with Scripted(Turning(Error(code="forbidden", message=why, retry="no"))) as url:
+        assert tilewire("connect", url, "--bot", "greedy", "--name", "me") == 1
+    assert tilewire.err.endswith(f"tilewire: {url} turned us away: {why}\n")
+    with Scripted(Turning(Error(code="forbidden", message="the tournament is over"))) as url:
+        assert tilewire("connect", url, "--bot", "greedy", "--name", "me") == 1
+    assert "--name" not in tilewire.err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -14,8 +15,9 @@ from harness.cli.asking import standings_text
 from harness.cli.directed import plan_of
 from harness.cli.failing import CommandFailed
 from harness.matches.config import write_config
+from harness.server.tokens import KnownTokens, hash_token
 from protocol.messages import StandingList
-from protocol.parts import RoundGame, StandingRow
+from protocol.parts import Arrangement, RoundGame, StandingRow
 
 URL = "ws://127.0.0.1:9"
 NO_FILES = AccessFiles(None, None, None)
@@ -33,12 +35,20 @@ def test_the_standings_are_two_tables() -> None:
         paused=True,
         rows=(
             StandingRow(name="ann", points=1.5, spread=12, games=2),
-            StandingRow(name="bob\x1b", points=1, spread=-12, games=1, byes=1, presence="away"),
+            StandingRow(
+                name="bob\x1b", points=1, spread=-12, games=1, byes=1, half_byes=2, presence="away"
+            ),
         ),
         games=(
             RoundGame(number=3, players=("ann", "bob"), scores=(400, 388), outcome="corrected"),
             RoundGame(number=4, players=("cem", "dan"), scores=(20, 0), game="g"),
             RoundGame(number=5, players=("eve", "fay")),
+            RoundGame(number=6, players=("a", "b"), scores=(0, 0), outcome="no_show", winner=1),
+            RoundGame(number=7, players=("c", "d"), outcome="no_show", winner=None),
+        ),
+        arranged=(
+            Arrangement(round=2, names=("gus",), half=True),
+            Arrangement(round=3, names=("ann", "cem\x1b")),
         ),
     )
     shown = standings_text(listed)
@@ -46,9 +56,14 @@ def test_the_standings_are_two_tables() -> None:
     assert shown.startswith("round 2 of 4, paused\n")
     for cells in (
         "1 ann 2 1.5 +12",
+        "2 bob� 1 1 −12 1 + 2 × ½ away",
+        "round 2: gus has half a point a game",
+        "round 3: ann – cem�",
         "3 ann 400 388 bob corrected",
         "4 cem 20 0 dan on",
         "5 eve fay to come",
+        "6 a 0 0 b no_show, b wins",
+        "7 c d no_show, no result",
     ):
         assert cells.split() in lines
     assert "\x1b" not in shown
@@ -109,17 +124,67 @@ def test_a_file_that_differs_from_what_was_begun(tilewire: CommandLine, tmp_path
 def test_a_seed_that_differs_from_what_was_begun(tmp_path: Path) -> None:
     seats, out = 'seats = ["greedy", "static"]\n', tmp_path / "out"
 
-    def begin(text: str, folder: Path) -> int | None:
-        plan, _ = plan_of(tournament(tmp_path, seats + text), folder, "127.0.0.1", 1, NO_FILES)
+    def begin(text: str, folder: Path, host: str = "127.0.0.1") -> int | None:
+        plan, _ = plan_of(tournament(tmp_path, seats + text), folder, host, 1, NO_FILES)
         with plan.files:
+            assert bool(plan.config.time.lag_ms) == (host == "::")
             return plan.config.seed
 
     assert begin("seed = 5\n", out) == begin("seed = 5\n", out) == begin("", out) == 5
+    assert begin("", out, "::") == begin("", out) == 5, "the address is the server's"
     with pytest.raises(CommandFailed, match="seed"):
         begin("seed = 6\n", out)
     assert begin("", out) == 5, "the folder isn't locked"
     drawn = begin("", tmp_path / "other")
     assert begin("", tmp_path / "other") == drawn
+
+
+def test_tokens_of_directors_are_those_of_now(tmp_path: Path) -> None:
+    file = tournament(tmp_path, SWISS + 'directors = ["hannah", "ida"]\n')
+    tokens = tmp_path / "tokens"
+    tokens.write_text(f"hannah {hash_token('h')}\n")
+    access = NO_FILES._replace(tokens=KnownTokens(tokens, print))
+    plan, _ = plan_of(file, tmp_path / "out", "127.0.0.1", 1, access)
+    with plan.files:
+        ida = (tmp_path / "out" / "ida.token").read_text().strip()
+        assert plan.directors() == {"hannah": hash_token("h"), "ida": hash_token(ida)}
+        tokens.write_text(f"hannah {hash_token('new')}\n")
+        (tmp_path / "out" / "ida.token").write_text("other\n")
+        assert plan.directors() == {"hannah": hash_token("new"), "ida": hash_token("other")}
+        tokens.write_text("")
+        (tmp_path / "out" / "ida.token").unlink()
+        assert plan.directors() == {}
+
+
+def test_registered_guests_are_given_tokens_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seats = 'seats = ["guest:ann", "guest:v1/x", "static"]\nformat = "swiss"\nrounds = 3\n'
+    file, out = tournament(tmp_path, seats), tmp_path / "out"
+
+    def entrants(access: AccessFiles = NO_FILES) -> Mapping[str, str] | None:
+        plan, _ = plan_of(file, out, "127.0.0.1", 1, access)
+        with plan.files:
+            return plan.entrants
+
+    given = entrants()
+    text = (out / "entrants.txt").read_text()
+    assert (out / "entrants.txt").stat().st_mode & 0o777 == 0o600
+    assert given == {name: hash_token(token) for name, token in map(str.split, text.splitlines())}
+    assert given.keys() == {"ann", "v1/x"}
+    told = capsys.readouterr().err
+    assert "entrants.txt" in told
+    assert f"new tournament in {out}" in told
+    assert entrants() == given
+    assert (out / "entrants.txt").read_text() == text
+    told = capsys.readouterr().err
+    assert "entrants.txt" not in told
+    assert f"goes on with the tournament in {out}" in told
+    (out / "entrants.txt").write_text("ann\n")
+    with pytest.raises(CommandFailed, match=r"entrants\.txt, line 1"):
+        entrants()
+    (tmp_path / "tokens").write_text("")
+    assert entrants(NO_FILES._replace(tokens=KnownTokens(tmp_path / "tokens", print))) is None
 
 
 def test_bots_of_the_house_that_ponder_need_a_core_each(

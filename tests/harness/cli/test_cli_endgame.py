@@ -104,9 +104,11 @@ def test_a_pre_endgame(tilewire: CommandLine, asks: Asks, model: str) -> None:
 def test_a_pre_endgame_for_people(tilewire: CommandLine, asks: Asks) -> None:
     given = ("--top", 2, "--time", "20s", "--seed", 1)
     assert asks("preendgame", ONE_IN_BAG, *given, tiles=MORE) == 0
-    heading, _, head, _, *rows, _, cases, nodes = tilewire.out.splitlines()
+    heading, _, head, _, *rows, _, cases, proven, nodes = tilewire.out.splitlines()
+    assert proven.startswith("proven: "), "what the last column says"
     assert heading == "AACEETT, 20 : 20, 1 in the bag"
     assert head.split()[:5] == ["move", "score", "leave", "win", "%"]
+    assert head.split()[-1] == "value", "of what is proven"
     assert len(rows) == 2
     assert "cases" in cases
     assert "nodes" in nodes

@@ -32,10 +32,13 @@ def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) ->
     assert f" ± {found['error']:.2f} " in printed, "both are half the width of the interval"
 
 
-def test_seats_meet_turn_by_turn(tilewire: CommandLine, tmp_path: Path) -> None:
+def test_seats_without_a_time_meet_turn_by_turn_and_may_share_a_core(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
     out = tmp_path / "games.jsonl"
     command = ("experiment", "duel", "rh", "mc?samples=2", "--games", 4, "--out", out)
-    (found,) = tilewire.json(*command)
+    (found,) = tilewire.json(*command, "--workers", 2)
     assert (found["player"], found["opponent"], found["games"]) == ("rh", "mc?samples=2", 4)
     assert "tilewire: rh – mc?samples=2: 4 of 4 games" in tilewire.err
     before = out.read_bytes()
@@ -65,16 +68,8 @@ def test_seats_with_a_time_have_a_core_each(
     assert "--workers 2" in tilewire.err
 
 
-def test_seats_without_a_time_may_share_a_core(
-    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
-    command = ("experiment", "duel", "rh", "mc?samples=2", "--games", 4, "--workers", 2)
-    assert tilewire(*command) == 0, tilewire.err
-
-
 def test_the_tables_of_cs221(tilewire: CommandLine, tmp_path: Path) -> None:
-    command = ("experiment", "cs221", "--games", 4, "--workers", 2, "--out", tmp_path / "g.jsonl")
+    command = ("experiment", "cs221", "--games", 4, "--out", tmp_path / "g.jsonl")
     assert tilewire(*command) == 0
     for words in ("lost 2×", "largest ratio"):
         assert words in tilewire.out
@@ -120,6 +115,19 @@ def test_what_leaves_are_worth(tilewire: CommandLine) -> None:
     assert formula.value(alphabet.tiles(best)) == highest == float(most)
     lowest = min(formula.values.tolist()) / 1000
     assert formula.value(alphabet.tiles(worst)) == lowest == float(least.replace("−", "-"))
+
+
+def test_a_leave_may_be_in_small_letters_and_a_formula_is_said_to_be_one(
+    tilewire: CommandLine,
+) -> None:
+    assert tilewire("leaves", "aeinst") == 0
+    small = tilewire.out
+    assert tilewire("leaves", "AEINST") == 0
+    assert tilewire.out == small
+    assert "formula" not in tilewire.err
+    assert tilewire("leaves", "Ż", "--distribution", "polish") == 0
+    assert "formula" in tilewire.err
+    assert "win" not in tilewire.err
 
 
 def test_all_tiles_without_a_leave(tilewire: CommandLine) -> None:

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 
+from harness.cli.match_settings import MatchSettings, configure
+from harness.cli.options import BoardOptions
 from lexicons.package_lists import PackageList
 from lexicons.store import load_lexicon
 
@@ -86,7 +88,7 @@ def test_the_embedded_lexicon_names_its_source_and_licence(
 ) -> None:
     monkeypatch.delenv("TILEWIRE_CACHE")  # building it takes seconds: the user's cache will do
     assert tilewire("lexicon", "list") == 0
-    assert tilewire.out.startswith("scowl  SCOWL")
+    assert tilewire.out.startswith("scowl  rules english; SCOWL")
     assert tilewire("lexicon", "info") == 0
     rows = dict(line.split(maxsplit=1) for line in tilewire.out.splitlines())
     assert rows["name"] == "scowl"
@@ -100,7 +102,7 @@ def test_texts_fit_into_a_terminal(tilewire: CommandLine, monkeypatch: pytest.Mo
     monkeypatch.setattr("harness.cli.lexicon.terminal_width", lambda: 60)
     assert tilewire("lexicon", "list") == 0
     first, second, *_ = tilewire.out.splitlines()
-    assert first.startswith("scowl  SCOWL")
+    assert first.startswith("scowl  rules english; SCOWL")
     assert second.startswith(" " * len("scowl  "))
     assert max(map(len, tilewire.out.splitlines())) <= 60
     assert tilewire("lexicon", "info") == 0
@@ -111,6 +113,8 @@ def test_texts_fit_into_a_terminal(tilewire: CommandLine, monkeypatch: pytest.Mo
 def test_a_language_that_is_installed_from_its_package(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    assert tilewire("lexicon", "install") == 0
+    assert "german\n" in tilewire.out
     assert tilewire("lexicon", "install", "klingon") == 2
     assert "polish, german" in tilewire.err
     monkeypatch.setattr(PackageList, "source", tmp_path / "package")
@@ -123,12 +127,22 @@ def test_a_language_that_is_installed_from_its_package(
     assert told[-1].split()[0] == "1"
     assert told[-1].endswith("Madrid")
     assert tilewire("lexicon", "list") == 0
-    assert tilewire.out.splitlines()[1].startswith("spanish  the package wspanish")
+    assert tilewire.out.splitlines()[1].startswith("spanish  rules spanish; the package wspanish")
     assert tilewire("lexicon", "info", "spanish") == 0
     assert "spanish, 28 letters: ABC[CH]D" in tilewire.out
     assert "public domain" in tilewire.out
     assert tilewire("lexicon", "words", "--lexicon", "spanish") == 0
     assert tilewire.out == "ARBOL\nPE[RR]O\n"
+    # It brings its rules, and others are refused.
+    assert tilewire.json("lexicon", "stats", "spanish")["rules"] == "spanish"
+    assert configure(["greedy"] * 2, MatchSettings(lexicon="spanish"))[0].rules == "spanish"
+    assert BoardOptions().load("spanish")[0].name == "spanish"
+    assert "[RR]" in {
+        row["leave"] for row in tilewire.json("leaves", "--lexicon", "spanish")["leaves"]
+    }
+    for rules in ("english", "german"):
+        assert tilewire("match", "greedy", "greedy", "--lexicon", "spanish", "--rules", rules) == 2
+        assert "--rules spanish" in tilewire.err
 
 
 def test_words_checked(tilewire: CommandLine, words: Path) -> None:
@@ -173,7 +187,7 @@ def test_the_words_in_the_order_of_their_checksum(
     given = ("--lexicon", words, "--distribution", digraphs)
     assert tilewire("lexicon", "words", *given) == 0
     assert tilewire.out == "CORO\n[CH]OCO\n"
-    assert tilewire("lexicon", "words", "--out", tmp_path / "none" / "out.txt") == 2
+    assert tilewire("lexicon", "words", *given, "--out", tmp_path / "none" / "out.txt") == 2
     assert "out.txt" in tilewire.err
 
 

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import math
 import re
+import sys
 import time
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -18,16 +22,21 @@ from bot.seat.containment import Containment
 from engine.rules.rule_sets import load_rules
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.cli import match_settings
+from harness.cli.failing import CommandFailed
 from harness.cli.match import print_table
-from harness.cli.match_settings import MatchSettings
+from harness.cli.match_settings import MatchSettings, read_settings
 from harness.cli.options import fresh_folder
 from harness.config_file import read_config_file
 from harness.matches.config import TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
+from harness.matches.openings import read_openings
+from harness.matches.report import summarize
 from harness.matches.sequential import SequentialTest, parse_hypotheses
+from harness.matches.significance import pairs_needed
 from lexicons.store import load_lexicon
 from lexicons.tables import leaves_for, win_probabilities_for
 
+GCG = Path(__file__).parents[2] / "fixtures" / "games"
 BOT = f"{hostile_bots.__file__}:Pries?mark=x"
 
 
@@ -50,6 +59,56 @@ def test_an_engine_that_needs_a_whole_game_gets_first_racks_only(
     assert tilewire("match", *seats, "--openings", file, "--out", tmp_path / "out") == 2
     assert f"files:{tmp_path}" in tilewire.err
     assert not (tmp_path / "out").exists()
+
+
+def test_paths_in_a_file_are_relative_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "settings"
+    (folder / "v1").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    texts = {
+        "v1/bot.py": "Bot = None\n",
+        "engine": "",
+        "w.json": "{}",
+        "words.txt": "AE\nAT\n",
+        "openings.txt": "game.gcg@3\n",
+        "game.gcg": (GCG / "static_greedy.gcg").read_text(),
+        "rules.toml": 'tiles = "tiles.csv"\n',
+        "tiles.csv": (files("lexicons") / "data" / "english.csv").read_text(),
+    }
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    path = folder / "match.toml"
+    path.write_text(
+        'seats = ["v1/bot.py:Bot", "siu:./engine ./x", "rh?weights=w.json"]\n'
+        'lexicon = "words.txt"\nrules = "rules.toml"\nopenings = "openings.txt"\n'
+    )
+
+    def read(given: MatchSettings = MatchSettings()) -> MatchSettings:
+        said = read_settings(Path("settings/match.toml"), given)
+        assert said.rules is not None
+        assert said.openings is not None
+        load_rules.cache_clear()
+        read_openings(said.openings, load_rules(said.rules))
+        return said
+
+    said = read()
+    assert said.seats == [
+        f"{folder}/v1/bot.py:Bot",
+        f"siu:{folder}/engine ./x?folder={folder}",
+        f"rh?weights={folder}/w.json",
+    ]
+    assert said.lexicon == "settings/words.txt"
+    (tmp_path / "v1").mkdir()
+    for name in texts:
+        (folder / name).rename(tmp_path / name)
+        with pytest.raises((CommandFailed, ValueError), match="relative to that file") as refused:
+            read()
+        assert name in str(refused.value)
+        (tmp_path / name).rename(folder / name)
+    (folder / "words.txt").rename(tmp_path / "words.txt")  # an option is seen from here
+    assert read(MatchSettings(lexicon="words.txt")).lexicon == "words.txt"
 
 
 def test_a_second_match_of_the_same_second_has_a_folder_of_its_own(
@@ -141,12 +200,128 @@ def test_what_a_match_that_goes_on_can_not_change(
     assert read_config(tmp_path) == config
 
 
-@pytest.mark.parametrize("options", [(), ("--games", 4)])
-def test_a_finished_match_says_so_and_shows_its_table(
-    tilewire: CommandLine, tmp_path: Path, options: tuple[object, ...]
+def test_a_bot_that_has_moved_is_named_anew(tilewire: CommandLine, tmp_path: Path) -> None:
+    config = finished(tmp_path, seats=("static", "gone.py:Bot?depth=2"), names=("static", "Bot"))
+    with MatchFolder(tmp_path) as files:
+        assert summarize(config, files).text(80)  # without the bot
+    assert tilewire("match", "--resume", tmp_path) == 2
+    assert "--seat" in tilewire.err
+    for wrong, word in (
+        ("C=greedy", "static, Bot"),
+        ("bot=greedy", "B=SEAT for Bot"),
+        ("Bot=", "static, Bot"),
+        ("B=", "--seat"),
+        ("B=nowhere.py:Bot", "nowhere.py"),
+        (f"B=siu:{tmp_path}/gone", "--seat"),
+        ("B=siu:sh -e gone.py?folder=/", "no file /gone.py; --seat"),
+        (f"B=files:{tmp_path}", "concurrency"),
+    ):
+        assert tilewire("match", "--resume", tmp_path, "--seat", wrong) == 2
+        assert word in tilewire.err
+        assert read_config(tmp_path) == config
+        config = msgspec.structs.replace(config, concurrency=2)  # files play one game at a time
+        write_config(config, tmp_path)
+    assert tilewire("match", "--resume", tmp_path, "--seat", "B=greedy", "--games", 3) == 2
+    assert " moved " not in tilewire.err
+    assert tilewire("match", "greedy", "greedy", "--seat", "A=static") == 2
+    assert "--resume" in tilewire.err
+    write_config(msgspec.structs.replace(config, concurrency=1), tmp_path)
+    assert tilewire("match", "--resume", tmp_path, "--seat", "Bot=static?temperature=2") == 0
+    anew = read_config(tmp_path)
+    assert (anew.seats, anew.names) == (("static", "static?temperature=2"), config.names)
+    (change,) = anew.moved
+    assert change in tilewire.err
+    assert "4 games" in change
+    assert change.endswith(", without depth=2, with temperature=2")
+    assert "gone.py:Bot" in change
+
+
+@pytest.mark.parametrize(
+    ("habit", "hints"),
+    [
+        (("--tc", "10+0.1"), ("--time", "--increment")),
+        (("--time", "10+0.1"), ("--time", "--increment")),
+        (("--rounds", 3), ("tilewire tournament",)),
+        (("vanilla",), ("tilewire tournament",)),
+    ],
+)
+def test_habits_of_other_programs_are_pointed_to_what_is_here(
+    tilewire: CommandLine, habit: tuple[object, ...], hints: tuple[str, ...]
 ) -> None:
+    assert tilewire("match", "static", "greedy", *habit) == 2
+    assert all(hint in tilewire.err for hint in hints)
+    assert "--out" not in tilewire.err
+
+
+def test_an_engine_that_does_not_start_costs_no_game_that_goes_on(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    config = finished(tmp_path)
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    seat = "B=siu:sh -c 'echo no such weights >&2; exit 3'"
+    assert tilewire("match", "--resume", tmp_path, "--seat", seat, "--games", 6) == 2
+    assert f"{config.names[1]} ended with exit status 3: no such weights" in tilewire.err
+    assert " moved " not in tilewire.err
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
+
+
+def test_an_engine_that_does_not_start_loses_no_game_of_a_new_match(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    engine = "import os; os.write(1, b'capability gen\\noption name Hash type button\\nsiuok\\n')"
+    seat = f'siu:{sys.executable} -c "{engine}; input(); input()"?Hahs=1&name=hopper'
+    for command, *others in ("match", "greedy"), ("tournament", "greedy", "static"):
+        assert tilewire(command, seat, *others, "--out", tmp_path / "out") == 2
+        assert "hopper has no option 'Hahs'; it has: Hash" in tilewire.err
+        assert not (tmp_path / "out").exists()
+
+
+def test_a_bot_whose_files_changed_is_told_on_resume(tilewire: CommandLine, tmp_path: Path) -> None:
+    choose = "def choose(self, view, budget): return Choice(view.legal_moves(1)[0].move)"
+    (folder := tmp_path / "bots").mkdir()
+    (folder / "b.py").write_text(
+        f"from bot.player import Choice, Player\nclass B(Player):\n    {choose}\n"
+    )
+    seats = f"{folder}/b.py:B", "static"
+    write_config(msgspec.structs.replace(finished(tmp_path), seats=seats), tmp_path)
+    for is_changed in (False, False, True):  # an older folder has no checksum
+        if is_changed:
+            (folder / "helper.py").touch()
+        assert tilewire("match", "--resume", tmp_path) == 0
+        assert ("have changed" in tilewire.err) == is_changed
+    (change,) = read_config(tmp_path).moved
+    assert "after 4 games" in change
+
+
+@pytest.mark.parametrize("run_by", ["", "env X=1 ", "sh "])
+def test_an_engine_that_was_built_anew_is_told_on_resume(
+    tilewire: CommandLine, tmp_path: Path, run_by: str
+) -> None:
+    folder = tmp_path / "match"
+    (engine := tmp_path / "hopper.sh").touch()
+    engine.chmod(0o755 if run_by != "sh " else 0o644)
+    lines = "echo capability sim; echo siuok; echo readyok; echo readyok; cat >&2"
+    seats = f"siu:{run_by}{engine}?folder=/", "static"
+    write_config(msgspec.structs.replace(finished(folder), seats=seats), folder)
+    for version in (1, 1, 2):  # an older folder has no checksum
+        engine.write_text(f"#!/bin/sh\n# {version}\n{lines}\n")
+        assert tilewire("match", "--resume", folder) == 0
+        assert ("the program of" in tilewire.err) == (version == 2)
+    (change,) = read_config(folder).moved
+    assert "after 4 games the program of" in change
+
+
+@pytest.mark.parametrize("options", [(), ("--games", 4), ("--concurrency", 2)])
+def test_a_finished_match_says_so_and_shows_its_table(
+    tilewire: CommandLine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[object, ...],
+) -> None:
+    monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1})
     finished(tmp_path)
     assert tilewire("match", "--resume", tmp_path, *options) == 0
+    assert read_config(tmp_path).concurrency == (2 if "--concurrency" in options else 1)
     assert "--games" in tilewire.err
     assert "4 games in 2 pairs" in tilewire.out
 
@@ -219,7 +394,8 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
     tilewire: CommandLine, tmp_path: Path
 ) -> None:
     test = SequentialTest(*parse_hypotheses("0,20", "spread"), measure="spread")
-    config = match_config(games=1_000, lexicon_checksum=load_lexicon().checksum, test=test)
+    names, checksum = ("static", "monte carlo"), load_lexicon().checksum
+    config = match_config(games=1_000, names=names, lexicon_checksum=checksum, test=test)
     with MatchFolder(tmp_path) as files:
         write_config(config, tmp_path)
         for number in range(1, 61):
@@ -228,7 +404,36 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
     assert tilewire("match", "--resume", tmp_path, "--json") == 0
     assert "decided" in tilewire.err
     assert "accepted H1" in tilewire.out
-    assert '"verdict": "accepted H1"' in tilewire.out
+    told = json.loads(tilewire.out.splitlines()[-1])
+    assert told["test"]["verdict"] == "accepted H1"
+    assert (told["test"]["h0"], told["test"]["h1"], told["test"]["alpha"]) == (0, 20, 0.05)
+    assert "+20 points a game or more, not +0" in " ".join(tilewire.out.split())
+    assert (told["stopped_early"], told["p_value"]) == (True, None)
+    assert tilewire("report", tmp_path, "--format", "markdown") == 0
+    for name in ("summary.txt", "report.md"):
+        text = (tmp_path / name).read_text(encoding="utf-8")
+        assert text.count(", biased") == 2, "spread and Elo"
+        assert "no p-value" in " ".join(text.split())
+
+
+@pytest.mark.parametrize("tested", [(), ("--sprt", "0%,5%")])
+def test_a_plan_plays_ten_games_that_the_match_can_go_on_from(
+    tilewire: CommandLine, tmp_path: Path, tested: tuple[str, ...]
+) -> None:
+    file, out = tmp_path / "match.toml", tmp_path / "out"
+    file.write_text('seats = ["static", "greedy"]\ngames = 200\ntransport = "pipe"\n')
+    planned = ("--config", file, "--plan", "±20", *tested, "--out", out, "--json")
+    assert tilewire("match", *planned) == 0
+    told = json.loads(tilewire.out.splitlines()[-1])
+    assert (told["games"], told["plan"]["pairs"]) == (10, pairs_needed(20))
+    assert told["plan"]["hours"] > 0
+    assert "±20 Elo" in tilewire.out
+    assert f"--resume {out} --games {20_000 if tested else 2 * pairs_needed(20)}" in tilewire.out
+    if tested:  # Wald's expectations, for a variance of 1/8
+        halfway, at_an_end = math.log(19) ** 2 * 50, 0.9 * math.log(19) * 100
+        expected = [math.ceil(pairs) for pairs in (at_an_end, halfway, at_an_end)]
+        assert told["plan"]["test_pairs"] == expected
+        assert told["test"]["verdict"] == "unfinished"
 
 
 def test_a_match_begins_on_no_cluster_that_does_not_answer(
@@ -339,4 +544,4 @@ def test_a_match_goes_on_with_the_draws_that_it_began_with(
     config = finished(tmp_path, seats=(BOT, "static"), contained=contained)
     assert tilewire("match", "--resume", tmp_path) == 0
     assert ("draws" in tilewire.err) == (contained is not False)
-    assert read_config(tmp_path) == config
+    assert msgspec.structs.replace(read_config(tmp_path), code=()) == config

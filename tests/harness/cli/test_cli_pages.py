@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from command_line import CommandLine
 from cyclopts import App
 
 from bot.players.options import parse_duration
-from harness.cli import COMMANDS, command_line
+from harness.cli import COMMANDS, GROUPS, command_line
 from harness.cli.options import write_duration
 
 
@@ -35,12 +38,16 @@ def test_a_page_names_all_options(tilewire: CommandLine, command: tuple[str, ...
         assert argument.name in tilewire.out or not is_option
 
 
-@pytest.mark.parametrize("command", EVERY, ids=" ".join)
-def test_an_option_that_there_is_not(tilewire: CommandLine, command: tuple[str, ...]) -> None:
-    assert tilewire(*command, "--no-such-option") == 2
-    is_missing = tilewire.err.endswith("requires an argument.\n")  # of another, which comes first
-    assert is_missing or "--no-such-option" in tilewire.err
-    assert not tilewire.out
+def test_the_list_is_by_purpose(tilewire: CommandLine) -> None:
+    assert tilewire("--help") == 0
+    listed: dict[str, list[str]] = {}
+    for title, name in re.findall(r"^╭─ (.+?) ─|^│ (\w+) ", tilewire.out, re.MULTILINE):
+        if title:
+            listed[title] = []
+        else:
+            listed[[*listed][-1]].append(name)
+    assert [*listed] == [*GROUPS, "Options"]
+    assert [*listed.values()] == [*([*lines] for lines in GROUPS.values()), []]
 
 
 def test_a_default_is_written_as_it_would_be_given(
@@ -60,14 +67,25 @@ def test_a_duration_is_written_as_it_is_read(ms: int) -> None:
 
 def test_help_imports_no_command() -> None:
     code = (
-        "import sys; from harness.cli import COMMANDS, command_line;"
+        "import sys; from harness.cli import COMMANDS, GROUPS, command_line;"
         "command_line()(['--help'], result_action='return_none');"
-        "sys.exit(any(m in sys.modules for m in ('numba', 'numpy', 'engine', 'websockets')))"
+        "sys.exit(any(m in sys.modules for m in ('numba', 'numpy', 'engine.rules', 'websockets')))"
     )
     assert (
         subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode
         == 0
     )
+
+
+def test_files_of_the_user_with_our_names_are_not_taken_for_ours(tmp_path: Path) -> None:
+    for name in ("bot", "engine", "lexicons", "protocol"):
+        (tmp_path / f"{name}.py").write_text("raise AssertionError('not ours')")
+    command = [sys.executable, "-c", "from harness.cli import main; main()", "lexicon", "list"]
+    environment = {**os.environ, "PYTHONPATH": "."}
+    done = subprocess.run(
+        command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_commands_do_without_numba() -> None:

@@ -34,7 +34,7 @@ def test_a_bot_called_like_one_of_the_house_is_the_bot_asked_for(called: str) ->
     specs, opponent = _bots(seat)
     assert opponent is not None
     assert opponent.startswith(f"{called} (engine")
-    assert specs[opponent].text == seat
+    assert specs[opponent].text.startswith(f"{seat}&folder=")
     assert specs[called] == _bots(None)[0][called]
 
 

@@ -72,12 +72,30 @@ def test_a_game_of_other_words_warns_once(
     words.write_text("as\n")
     few = {"analyze": ("--rollouts", 2), "infer": ("--racks", 50, "--top", 1)}.get(command, ())
     assert tilewire(command, f"{path}@1", *few) == 0
-    said = (line for line in tilewire.err.splitlines() if "compiling" not in line)
-    (warning,) = said
-    assert "NWL20" in warning
+    (warning,) = (line for line in tilewire.err.splitlines() if "NWL20" in line)
     assert "--lexicon" in warning
     assert tilewire(command, f"{path}@1", *few, "--lexicon", words) == 0
     assert "NWL20" not in tilewire.err
+
+
+@pytest.mark.parametrize("is_file", [True, False])
+def test_a_position_of_other_words_warns(
+    tilewire: CommandLine, tmp_path: Path, is_file: bool
+) -> None:
+    what: object = f"{'/'.join(['15'] * 15)} AEIRSST/ 0/0 0 lex CSW21;"
+    if is_file:
+        (tmp_path / "one.cgp").write_text(f"{what}\n")
+        what = tmp_path / "one.cgp"
+    assert tilewire("generate", what, "--top", 1) == 0
+    assert "CSW21" in tilewire.err
+    assert tilewire.err.count("\n") == 1
+
+
+def test_a_rack_alone_is_an_opening(tilewire: CommandLine) -> None:
+    alone = tilewire.json("generate", "AEIRSST", "--top", 3)
+    assert alone == tilewire.json("generate", f"{'/'.join(['15'] * 15)} AEIRSST/ 0/0 0", "--top", 3)
+    for what in ("AEIRSS", "aeirsst"):  # as a file's name may be
+        assert tilewire("generate", what) == 2
 
 
 def test_a_review_of_a_game_of_other_words_warns(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -165,6 +183,18 @@ def test_tables_fit_a_terminal(
     assert max(map(len, lines)) <= columns, last
     heads = [line for line in lines if re.search(r"\bmove\b|\bleave\b|\bplayed\b", line)]
     assert heads, last
+
+
+def test_a_game_that_began_in_a_position_is_shown_and_analysed_from_there(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    house, game = "/".join([*["15"] * 7, "3HOUSE7", *["15"] * 7]), tmp_path / "game.gcg"
+    players = "#player1 ada A\n#player2 bob B\n"
+    game.write_text(f"{players}#opening {house} / 5/20 1\n>bob: AEINOSX 8D .....S +9 14\n")
+    begun = tilewire.json("show", game, "--turn", 0)["cgp"]
+    assert begun.startswith(f"{house} ")
+    found = tilewire.json("analyze", f"{game}@1", "--rollouts", 2, "--candidates", 1)
+    assert found["cgp"].startswith(f"{house} AEINOSX/ 5/20 1")
 
 
 # --- leaves ---------------------------------------------------------------------------------------

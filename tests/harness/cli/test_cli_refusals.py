@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
 
+from bot.seat.confinement import Confinement
+from bot.seat.containment import containment, guard_command
 from harness.cli.serve import read_config
 from harness.server.ladder.settings import ServerTime
 
@@ -104,6 +109,62 @@ def test_strangers_may_play_only_where_that_is_said(
     assert tilewire("serve", *kind) == 2
     assert "--host 192.0.2.2" in tilewire.err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.skipif(not containment().apart, reason="this system has no namespaces for us")
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("match", "static", "greedy", "--out"),
+        ("tournament", "static", "greedy", "vanilla", "--out"),
+        ("play", "--no-browser", "--db"),
+        ("serve", "--port", "0", "--db"),
+        ("serve", "--port", "0", "--config", "server.toml", "--db"),
+        ("serve", "--port", "0", "--tournament", "club.toml", "--out"),
+    ],
+)
+def test_containment_that_is_required_and_can_not_be_had_ends_a_command_at_its_start(
+    tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    """A contained process is a system that allows no namespaces."""
+    (tmp_path / "server.toml").write_text("require_containment = true\n")
+    required = () if "server.toml" in command else ("--require-containment",)
+    lifeline, ours = os.pipe()
+    try:
+        program = [sys.executable, "-c", "from harness.cli import main; main()", *command]
+        inside = guard_command(
+            lifeline, Confinement(apart=True, network=True), [*program, "new", *required]
+        )
+        ended = subprocess.run(
+            inside, pass_fds=[lifeline], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+    finally:
+        os.close(lifeline)
+        os.close(ours)
+    assert ended.returncode == 2, ended.stderr
+    assert "--require-containment: this system does not allow namespaces" in ended.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["server.toml"]
+
+
+@pytest.mark.skipif(not containment().is_whole, reason="bots can't be contained here")
+def test_containment_that_is_required_and_can_be_had_is_in_nobodys_way(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    assert tilewire("serve", "--require-containment", "--tokens", tmp_path / "none") == 2
+    assert str(tmp_path / "none") in tilewire.err
+    assert tilewire("match", "statik", "greedy", "--require-containment") == 2
+    assert "statik" in tilewire.err
+    assert tilewire("play", "statik", "--require-containment", "--db", tmp_path / "p.db") == 2
+    assert "statik" in tilewire.err
+
+
+def test_containment_that_is_required_is_that_of_this_machine(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    at = ("--cluster", "tcp://127.0.0.1:1", "--require-containment", "--out", tmp_path / "new")
+    assert tilewire("match", "static", "greedy", *at) == 2
+    assert "--cluster" in tilewire.err
+    assert not (tmp_path / "new").exists()
 
 
 def test_players_of_a_server_have_time_to_compile(tmp_path: Path) -> None:

@@ -295,22 +295,15 @@ def test_games_are_played_by_the_rules_that_are_named(
 
 
 def test_win_probabilities(tilewire: CommandLine, ground: Path, whole: Path) -> None:
-    written = []
-    for workers in ("1", "2"):
-        out = ground / f"w{workers}.csv"
-        options = ("--games", "600", "--seed", "3", "--leaves", whole, "--workers", workers)
-        check = ("--check", "300") if workers == "1" else ("--check", "0")
-        assert tilewire("train", "winprob", "--out", out, *options, *check, *on(ground)) == 0
-        assert f"{out} is written" in tilewire.err
-        written.append(out.read_bytes())
-        rows = [line for line in tilewire.out.splitlines() if "%" in line]
-        assert len(rows) == (10 if workers == "1" else 0)
+    options = ("--games", "600", "--seed", "3", "--leaves", whole, "--check", "300", *on(ground))
+    assert tilewire("train", "winprob", "--out", ground / "w1.csv", *options) == 0
+    assert f"{ground / 'w1.csv'} is written" in tilewire.err
+    assert "check: 300 of 300 games" in tilewire.err
+    assert sum("%" in line for line in tilewire.out.splitlines()) == 10
+    shared = ("--out", ground / "w2.csv", *options, "--workers", "2")
+    assert len(tilewire.json("train", "winprob", *shared)) == 10
+    written = [(ground / name).read_bytes() for name in ("w1.csv", "w2.csv")]
     assert written[0] == written[1]
-    for rows_checked, count in (("300", 10), ("0", 0)):
-        asked = ("--games", "600", "--check", rows_checked, "--json", "--leaves", whole)
-        out = ground / "json.csv"
-        assert tilewire("train", "winprob", "--out", out, *asked, *on(ground)) == 0
-        assert len(json.loads(tilewire.out)) == count
     table = read_win_probabilities(ground / "w1.csv")
     assert table.at(-200, 20) < 0.3
     assert table.at(200, 20) > 0.7
@@ -327,8 +320,9 @@ def test_without_matplotlib_a_table_has_no_picture(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     out = ground / "plain.csv"
-    options = ("--games", "10", "--check", "0", "--leaves", whole)
+    options = ("--games", "10", "--check", "0", "--leaves", whole, "--json")
     assert tilewire("train", "winprob", "--out", out, *options, *on(ground)) == 0, tilewire.err
+    assert json.loads(tilewire.out) == [], "nothing was checked"
     assert {path.name for path in ground.glob("plain.csv*")} == {"plain.csv", "plain.csv.json"}
     assert f"{out}.png" in tilewire.err
 

@@ -25,6 +25,8 @@ from protocol.messages import (
     Ping,
     Played,
     Pong,
+    StandingList,
+    Standings,
     Started,
     Watch,
     Welcome,
@@ -102,6 +104,8 @@ class Script:
     games: tuple[ListedGame, ...] = ()
     empty: int = 0
     """How often none of them is on before."""
+    event: StandingList | None = None
+    """How its tournament stands, if it has one."""
     lost: int = 0
     """How many connections are closed at the question which games are on."""
     heard: list[list[Message | PeerError]] = field(default_factory=list)
@@ -131,6 +135,9 @@ class Script:
                     await channel.send(Ping(id=7))
                     await channel.send(GameList(games=() if self.empty else self.games))
                     self.empty = max(0, self.empty - 1)
+                case Standings():
+                    none = Error(code="no_tournament", message="none is played")
+                    await channel.send(self.event or none)
                 case Ping(id=asked):
                     await channel.send(Pong(id=asked))
                 case Watch():
@@ -186,6 +193,7 @@ def test_a_lost_connection_loses_nothing(tilewire: CommandLine) -> None:
         assert tilewire("watch", url, GAME) == 0
     assert tilewire.out.splitlines() == [HEADING, *LINES, RESULT]
     assert len(script.heard) == 4
+    assert tilewire.err.count("connecting again") == tilewire.err.count("connected again") == 3
 
 
 def test_a_server_that_does_not_come_back(tilewire: CommandLine) -> None:
@@ -193,7 +201,8 @@ def test_a_server_that_does_not_come_back(tilewire: CommandLine) -> None:
     with Scripted(script) as url:
         assert tilewire("watch", url, GAME) == 1
     assert tilewire.out.splitlines() == [HEADING, LINES[0]]
-    assert "no room" in tilewire.err
+    assert "connecting again" in tilewire.err
+    assert "no room; given up" in tilewire.err.splitlines()[-1]
     assert len(script.heard) == 3
 
 
@@ -228,6 +237,19 @@ def test_who_comes_before_a_game_waits_for_it(tilewire: CommandLine) -> None:
         assert tilewire("watch", url) == 0
     assert tilewire.out.splitlines() == [HEADING, *LINES, RESULT]
     assert tilewire.err.count(url) == 1, "said once"
+
+
+def test_who_waits_is_told_why_and_not_left_waiting_after_the_last_game(
+    tilewire: CommandLine,
+) -> None:
+    script = Script([[OVER]], event=StandingList(round=1, waits="paused by hannah: lunch"))
+    script.games, script.empty = (listed("a"), listed("b")), 3 * watching.STANDINGS_EVERY
+    with Scripted(script) as url:
+        assert tilewire("watch", url) == 2
+    assert tilewire.err.count("paused by hannah: lunch") == 1
+    with Scripted(Script([[]], event=StandingList(round=1, over=True))) as url:
+        assert tilewire("watch", url) == 1
+    assert tilewire.err.splitlines()[-1].count("is over") == 1
 
 
 def test_a_connection_lost_before_a_game_is_made_again(tilewire: CommandLine) -> None:

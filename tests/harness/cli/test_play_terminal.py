@@ -7,7 +7,7 @@ import io
 import os
 import re
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -72,7 +72,8 @@ async def sitting(you: int = 0) -> AsyncIterator[tuple[Sitting, asyncio.Task[str
 
 async def test_a_whole_game_is_typed() -> None:
     async with sitting(you=1) as (at, _):
-        at.type("?", "8D", "exch", "exch ZZZZZZZ", "check qzx", "check cat", "shuffle", "")
+        at.type("?", "8D", "exch", "try", "exch Ż", "exch ZZZZZZZ")
+        at.type("check qzx", "check cat", "shuffle", "")
         while at.table.state.over is None:
             if at.table.state.position.on_turn == at.table.you:
                 at.type(f"try {at.best_move()}", at.best_move())
@@ -84,6 +85,8 @@ async def test_a_whole_game_is_typed() -> None:
         *("QZX is not valid", "CAT is valid", "one is to move", " scores "),
     ):
         assert part in shown
+    assert "polish" in shown
+    assert "--rules" not in shown, "no options in a game that is on"
     first = at.table.history[0].score
     assert f"{first:+d}" in shown, "the opponent's first play is listed"
     rack = at.table.state.position.racks[1]
@@ -190,16 +193,28 @@ def test_a_person_is_asked_whether_to_challenge() -> None:
 def test_a_game_that_is_left_goes_on_at_the_next_start(
     tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def come(*lines: str) -> str:
+    def come(*lines: str, bot: str = "greedy", name: Sequence[str] = ("--name", "ann")) -> str:
         (tmp_path / "typed").write_text("".join(f"{line}\n" for line in lines))
         with (tmp_path / "typed").open() as typed:
             monkeypatch.setattr(sys, "stdin", typed)
             db = ("--db", tmp_path / "play.db")
-            assert tilewire("play", "greedy", "--terminal", "--name", "ann", *db) == 0
+            assert tilewire("play", bot, "--terminal", *name, *db) == 0
         return tilewire.out
 
     assert "goes on" in come("quit")
-    assert "greedy wins" in come("resign", "y")
+    assert tilewire("games", tmp_path / "play.db", "--out", tmp_path) == 0
+    assert "not over" in tilewire.err
+    other = tmp_path / "other.txt"
+    other.write_text("cat\nact\n")
+    chosen = ("--terminal", "--name", "ann", "--db", tmp_path / "play.db", "--lexicon", other)
+    assert tilewire("play", *chosen) == 2
+    assert "scowl" in tilewire.err
+    assert "--db" in tilewire.err
+    assert "ann" in come("quit", name=("--name", "ANN")), "capitals don't matter"
+    shown = come("resign", "y", bot="club", name=())
+    assert "against greedy is open" in tilewire.err
+    assert "greedy wins" in shown
+    assert shown.count("again, with seats swapped?") == 1, "no other game begins unasked"
     assert re.search(r"game \w+ goes on: .*greedy", tilewire.err)
     assert tilewire("games", tmp_path / "play.db") == 0
     assert tilewire.out.count("resign") == 1

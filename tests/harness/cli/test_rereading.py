@@ -78,7 +78,7 @@ async def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(runnin
     assert "bob" in tokens
     assert str(running.cert) in certificate
     assert "admission.kept, admission.spectators, max_games, time.initial_ms" in now
-    ladder = "ladder.anchors, ladder.fade_days, ladder.persons, ladder.tables"
+    ladder = "ladder.anchors, ladder.fade_days, ladder.persons, ladder.same_owner, ladder.tables"
     assert f"bots.new, bots.quick, {ladder}, port, seed" in later
     del running.said["seed"], running.said["ladder"]
     running.said["bots"] = {}
@@ -87,7 +87,7 @@ async def test_what_has_changed_takes_effect_or_is_said_to_need_a_restart(runnin
     assert "bots.quick, port" in running.told[-1]
 
 
-def test_what_is_wrong_changes_nothing(running: Running) -> None:
+async def test_what_is_wrong_changes_nothing(running: Running) -> None:
     running.tokens.write_text("ann\n")
     running.cert.write_text("")
     running.wrong = "serve.toml is not TOML"
@@ -100,7 +100,7 @@ def test_what_is_wrong_changes_nothing(running: Running) -> None:
     assert running.wrong in settings
 
 
-def test_files_for_more_games_than_the_system_allows_are_no_change(running: Running) -> None:
+async def test_files_for_more_games_than_the_system_allows_are_no_change(running: Running) -> None:
     running.said["max_games"] = 1_000_000_000
     running.hang_up()
     assert running.server._lobby.max_games == 2

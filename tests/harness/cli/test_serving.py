@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import ctypes
+import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.request import urlopen
 
 import pytest
 from command_line import CommandLine
+from servers import served
 
 from harness.arbiter.journal_reading import files_at
-from harness.cli.serving import HouseBots
+from harness.cli.serve import ServerFile, _defaults, _started, retention_of
+from harness.cli.serving import House
+from harness.server.admission import Admission
+from protocol.websocket import dial
 
 ATTACKED = """
 import threading, time
@@ -65,11 +72,49 @@ def test_players_see_neither_journal_nor_tokens(
         assert tilewire("token", name, "--tokens", file) == 0
     hidden: list[tuple[Path, ...]] = []
 
-    class Seen(HouseBots):
+    class Seen(House):
         def __init__(self, *args: object) -> None:
             hidden.append(args[-1])  # type: ignore[arg-type]
             raise OSError("no server is needed")
 
-    monkeypatch.setattr("harness.cli.serving.HouseBots", Seen)
+    monkeypatch.setattr("harness.cli.serve.House", Seen)
     assert tilewire("serve", "--db", db, "--tokens", tokens, "--admins", admins) == 1
     assert hidden == [(tokens, admins, *files_at(db))]
+
+
+@pytest.mark.parametrize(
+    ("said", "is_open", "days"),
+    [
+        ({}, True, None),
+        ({"host": "0.0.0.0"}, True, (None, 1)),
+        ({"host": "0.0.0.0"}, False, None),
+        ({"admission": Admission(proxies=("127.0.0.1",))}, True, (None, 1)),
+        ({"host": "0.0.0.0", "thoughts_days": 36_500}, True, (None, 36_500)),
+        ({"host": "0.0.0.0", "keep_days": 90}, True, (90, 1)),
+        ({"keep_days": 90}, True, (90, None)),
+        ({"thoughts_days": 7}, False, (None, 7)),
+    ],
+)
+def test_what_strangers_think_is_kept_for_a_day_where_anybody_may_play(
+    said: ServerFile, days: tuple[float | None, float | None] | None, *, is_open: bool
+) -> None:
+    retention = retention_of(_defaults() | said, is_open=is_open)
+    kept = None if retention is None else (retention.keep_days, retention.thoughts_days)
+    assert kept == days
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0", "::1", "::", ""])
+async def test_a_server_says_by_which_addresses_it_is_reached(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], host: str
+) -> None:
+    async with served(tmp_path / "games.db", host=host) as server:
+        _started(server, "journal games.db", lambda: None)
+        said = capsys.readouterr().err
+        found = re.search(r" serving on (ws://[^ ,]+), page (http://[^ ,]+)", said)
+        assert found is not None, said
+        channel = await dial(found[1])
+        await channel.close()
+        with await asyncio.to_thread(urlopen, found[2]) as page:
+            assert page.status == 200
+    assert (" at all " in said) == (host not in ("127.0.0.1", "::1"))
+    assert ("IPv4" in said, "IPv6" in said) == (host == "0.0.0.0", False), ":: and none are both"

@@ -66,7 +66,7 @@ async def health(standby: Standby) -> tuple[str, dict[str, str | None]]:
 
 
 async def test_all_but_its_health_is_elsewhere() -> None:
-    async with standby_for(NOWHERE) as standby:
+    async with standby_for(NOWHERE).listening() as standby:
         for path in ("/", "/serving", "/metrics", "/api/games"):
             head, _ = await ask(standby, path)
             assert head.startswith("HTTP/1.1 503 ")
@@ -79,13 +79,14 @@ async def test_all_but_its_health_is_elsewhere() -> None:
 
 
 async def test_who_sends_no_request_holds_up_no_other_server() -> None:
-    async with standby_for(NOWHERE) as standby:
+    async with standby_for(NOWHERE).listening() as standby:
         reader, writer = await asyncio.open_connection("127.0.0.1", standby.port)
         writer.write(b"GET / HT")
         await ask(standby, "/")
     async with asyncio.timeout(5.0):  # less than the peer has for its request
         assert await reader.read() == b""
-    async with Standby(NOWHERE, NO_FILES, Admission(), "127.0.0.1", standby.port) as again:
+    taken = Standby(NOWHERE, NO_FILES, Admission(), "127.0.0.1", standby.port)
+    async with taken.listening() as again:
         assert again.port == standby.port
     writer.close()
 
@@ -95,7 +96,7 @@ async def test_it_waits_until_it_has_the_journal(
     url: str, said: asyncio.Queue[str], told: Told
 ) -> None:
     first = await asyncio.to_thread(Journal, url)
-    async with standby_for(url) as standby:
+    async with standby_for(url).listening() as standby:
         waiting = asyncio.create_task(standby.wait(told, patient=False))
         assert "is in use by another server or match (" in await said.get()
         status, told_so = await health(standby)
@@ -119,7 +120,7 @@ async def test_a_database_that_cant_be_used_is_no_reason_to_wait(url: str, told:
 async def test_a_database_that_is_slow_is_waited_for(said: asyncio.Queue[str], told: Told) -> None:
     with socket.create_server(("127.0.0.1", 0)) as mute:  # which takes nobody in
         url = f"postgresql://127.0.0.1:{mute.getsockname()[1]}/x?sslmode=disable"
-        async with asyncio.timeout(PATIENCE_S), standby_for(url) as standby:
+        async with asyncio.timeout(PATIENCE_S), standby_for(url).listening() as standby:
             waiting = asyncio.create_task(standby.wait(told, patient=False))
             assert "as a journal: connection timeout expired" in await said.get()
             status, told_so = await health(standby)

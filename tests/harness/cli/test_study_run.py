@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
+from threading import Event
 from typing import Annotated, NamedTuple
 
 import pytest
 
 from harness.cli.failing import CommandFailed
+from harness.cli.options import say, tell, working
 from harness.cli.study_run import check_writable, resumable, telling
 from harness.figures import folded, shortened, table
 from harness.lab.rows import Column, as_text, percent
@@ -17,15 +20,54 @@ from harness.workers import WorkersError
 def test_one_is_told_now_and_then(capsys: pytest.CaptureFixture[str]) -> None:
     now = 100.0
     tell = telling(1_000, "games", "a – b", clock=lambda: now)
-    for at, there in ((119.0, 400), (121.0, 402), (131.0, 420), (142.0, 423), (150.0, 1_000)):
+    for at, there in ((102.0, 399), (119.0, 400), (131.0, 412), (142.0, 423), (150.0, 1_000)):
         now = at
         tell(there)
-    # From 119 s to 142 s there were 23 more: a second each.
+    # From 102 s to 142 s there were 24 more.
     assert capsys.readouterr().err.splitlines() == [
-        "tilewire: a – b: 402 of 1,000 games, 9:58 left",
-        "tilewire: a – b: 423 of 1,000 games, 9:37 left",
+        "tilewire: a – b: 400 of 1,000 games, 2:50:00 left",
+        "tilewire: a – b: 423 of 1,000 games, 16:02 left",
         "tilewire: a – b: 1,000 of 1,000 games",
     ]
+
+
+class Screen(io.StringIO):
+    """Standard error, on a terminal or not; sets ``written`` when something new is printed."""
+
+    def __init__(self, *, tty: bool) -> None:
+        super().__init__()
+        self._tty, self.written = tty, Event()
+
+    def isatty(self) -> bool:
+        return self._tty
+
+    def flush(self) -> None:
+        self.written.set()
+
+
+@pytest.mark.parametrize("tty", [False, True])
+def test_silent_work_is_told(tty: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(tty=tty)
+    monkeypatch.setattr("sys.stderr", screen)
+    monkeypatch.setattr("harness.cli.options.FIRST_S", 0.0)
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", "xterm")
+    with working("reading the games"):
+        assert screen.written.wait(60)
+        tell("3 of 6 positions" + tty * ", and much more than fits", 0.5)
+        say("a notice")
+    shown = screen.getvalue()
+    line = "tilewire: reading the games; "
+    if not tty:
+        assert shown.startswith(line)
+        assert shown.splitlines()[-2:] == ["tilewire: 3 of 6 positions", "tilewire: a notice"]
+        return
+    # Each line takes the place of the one before, and a notice stays.
+    first, *others, last = shown.split("\r\x1b[K")[1:]
+    assert first.startswith(line)
+    assert last == "tilewire: a notice\n"
+    assert others[-1].startswith(f"tilewire: {'━' * 10}{'─' * 10} 3 of 6 positions")
+    assert len(others[-1]) < 60
 
 
 def test_what_takes_two_cells_is_cut_and_put_in_columns_by_cells() -> None:
@@ -49,8 +91,9 @@ def test_a_file_that_can_not_be_written_is_told_before_hours_are_spent(
 def test_nothing_is_known_of_the_rest_at_first(capsys: pytest.CaptureFixture[str]) -> None:
     now = 0.0
     tell = telling(3, "positions", clock=lambda: now)
-    for now in (30.0, 60.0, 90.0):
-        tell(int(now) // 30)
+    for there in (1, 2, 4):  # the last piece of work has two
+        now += 30.0
+        tell(there)
     assert capsys.readouterr().err.splitlines() == [
         "tilewire: 1 of 3 positions",
         "tilewire: 2 of 3 positions, 0:30 left",
@@ -62,7 +105,7 @@ def test_nothing_is_known_of_the_rest_at_first(capsys: pytest.CaptureFixture[str
     ("error", "says", "status"),
     [
         (WorkersError("no workers"), "no workers", 1),
-        (OSError(28, "No space left on device"), "--out a.jsonl: No space left on device", 2),
+        (OSError(28, "No space left on device"), "--out a.jsonl: No space left on device", 1),
         (OSError("torn"), "--out a.jsonl: torn", 2),
         (ValueError("no result"), "no result", 2),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 from command_line import CommandLine
 from e2e.processes import COMMAND
+from event_samples import write_event
 
 EMPTY_BOARD = "/".join(["15"] * 15)
 OPENING = f"'{EMPTY_BOARD} AEINRST/ 0/0 0'"
@@ -28,14 +30,18 @@ WRONG = [
     # Numbers: not whole, out of range, with units, without them, empty, negative.
     *(
         (f"match greedy greedy --games {number}", "--games")
-        for number in ("2.5", "0", "-3", "ten", "5m", "''", "9e9", f"1{'0' * 40}", "9" * 9999)
+        for number in ("2.5", "0", "''", "9" * 9999)
     ),
     *(
         (f"match greedy greedy --time {duration}", "--time")
-        for duration in ("-5m", "5", "5min", "''", "99999h")
+        for duration in ("-5m", "5min", "99999h")
     ),
-    ("match greedy greedy --games=", "--games"),
     ("match greedy greedy --games", "--games"),
+    *(
+        (f"match greedy greedy --plan {text}", "--plan")
+        for text in ("x", "0", "±51", "+-1e1", "''")
+    ),
+    ("match greedy greedy --plan 10 --games 4", "--games"),
     ("match greedy greedy --concurrency 0", "--concurrency"),
     ("match greedy greedy --threads 1000000000", "--threads"),
     ("match greedy greedy --seed -1", "--seed"),
@@ -100,38 +106,12 @@ WRONG = [
     ("puzzles check --every 1000", "--every"),
     # What is missing, too much, or of no such name.
     ("admin", "URL"),
-    ("admin ws://there", "ACTION"),
-    ("admin ws://there list", "--name"),
-    ("analyze", "POSITION"),
-    ("backup", "JOURNAL"),
-    ("bridge", "--config"),
-    ("check", "SEAT"),
-    ("connect", "URL"),
     ("connect ws://127.0.0.1:1", "--bot"),
-    ("direct", "URL"),
-    ("direct ws://there", "ACTION"),
-    ("endgame", "POSITION"),
-    ("experiment duel static", "OPPONENT"),
-    ("files", "FOLDER"),
-    ("files folder", "--bot"),
-    ("games", "JOURNAL"),
-    ("generate", "POSITION"),
-    ("infer", "POSITION"),
-    ("lexicon build words.txt", "OUT"),
-    ("lexicon check", "WORD"),
     ("match static", "two"),
-    ("new bot", "NAME"),
     ("new bot ''", "NAME"),
-    ("preendgame", "POSITION"),
-    ("report", "FOLDER"),
-    ("show", "GAME"),
     ("show ''", "GAME"),
-    ("token", "NAME"),
     ("token ''", "NAME"),
     ("tournament static", "three"),
-    ("train leaves --games 500", "--out"),
-    ("train winprob --games 5", "--out"),
-    ("watch", "URL"),
     ("mach greedy greedy", "match"),
     ("nosuch", "nosuch"),
     ("bench nosuch", "nosuch"),
@@ -212,6 +192,7 @@ WRONG = [
     ("match static greedy --openings none.txt", "none.txt"),
     ("match static greedy --openings game.gcg", "game.gcg, line 3"),
     ("match static greedy --sprt 10", "--sprt"),
+    ("match 'v1/engine words.txt' greedy", "siu:"),
     ("match static greedy --sprt 10,0", "--sprt"),
     ("match static greedy --sprt=-200000,0", "--sprt"),
     ("match static greedy --sprt-spread 0%,1%", "--sprt-spread"),
@@ -268,8 +249,9 @@ WRONG = [
     ("direct ws://there pause", "--token-file"),
     ("direct ws://there pause now", "direct URL pause"),
     ("direct ws://there correct 7", "correct GAME"),
-    ("direct ws://there correct x 1 2", "x"),
-    ("direct ws://there correct -1 1 2", ">= 0"),
+    ("direct ws://there correct x 1 2", "GAME SCORE SCORE"),
+    ("direct ws://there correct 7 -400 999999", "10,000"),
+    ("direct ws://there bye dee two", "NAME ROUND"),
     ("direct ws://there standings --token-file none", "--name"),
     ("direct ws://there standings --name d --token-file none", "none"),
     ("experiment oracle static nobody", "nobody"),
@@ -387,7 +369,49 @@ def test_a_full_disk_is_told(arguments: tuple[str, ...]) -> None:
         )
     assert done.returncode == 1
     assert done.stderr.startswith("tilewire: ")
-    assert "No space left on device" in done.stderr
+    assert "standard output: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "file"),
+    [
+        ("report m", "report.html"),
+        ("games m --out .", ".gcg"),
+        ("backup m copy.db", "copy.db"),
+        ("match greedy greedy --out new", "new/"),
+        ("token ann --tokens players.tokens", "players.tokens"),
+        ("token ben --tokens there.tokens", "there.tokens"),
+        ("new bot mine", "pyproject.toml"),
+        ("lexicon words --out words.txt", "words.txt"),
+        ("experiment calibration --out e.jsonl", "e.jsonl"),
+    ],
+)
+def test_a_full_disk_is_told_with_the_file_and_leaves_none_cut_short(
+    tilewire: CommandLine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    file: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert tilewire("token", "ann", "--tokens", "there.tokens") == 0
+    if "m" in command.split():
+        write_event(tmp_path / "m", ("greedy-1", "greedy-2"))
+    before, limits = contents(tmp_path), resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50, limits[1]))  # as if there were no more room
+    try:
+        assert tilewire(*command.split()) == 1, tilewire.err
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert file in tilewire.err.splitlines()[-1]
+    after = contents(tmp_path)
+    assert {path for path in after if after[path] and before.get(path) != after[path]} == set()
+
+
+def contents(folder: Path) -> dict[Path, bytes]:
+    """Read the files of a folder, without those that SQLite makes beside a journal."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path: path.read_bytes() for path in files if not path.name.endswith(("-shm", "-wal"))}
 
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
@@ -462,6 +486,28 @@ def test_a_signal_ends_whatever_runs(command: str, number: signal.Signals, statu
         out, err = process.communicate(timeout=60)
     assert process.returncode == status, err
     assert "Traceback" not in out + err, err
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_that_python_drops_is_sent_again(number: signal.Signals) -> None:
+    program = (
+        "import os, signal, sys, time, harness.cli as cli\n"
+        "class Dropping:\n"
+        "    def __del__(self):\n"
+        f"        os.kill(os.getpid(), {number})\n"
+        "        time.sleep(0.1)\n"
+        "def command(_arguments):\n"
+        "    try:\n"
+        "        Dropping()\n"
+        "        time.sleep(20)\n"
+        "    except KeyboardInterrupt as stop:\n"
+        "        return cli.failing.stop_status(stop)\n"
+        "import harness.cli.failing\n"
+        "cli.run_command = command\n"
+        "cli.main()\n"
+    )
+    ended = subprocess.run((sys.executable, "-c", program), capture_output=True, check=False)
+    assert (ended.returncode, ended.stderr) == (128 + number, b"")
 
 
 def until_it_catches(pid: int, number: signal.Signals) -> None:

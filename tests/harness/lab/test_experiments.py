@@ -14,6 +14,7 @@ from engine.movegen.generator import Generator
 from engine.rules.moves import Exchange
 from engine.rules.position import bag_count
 from engine.simulation.selfplay import play_static_games
+from harness.lab import rows
 from harness.lab.in_process import play_game
 from harness.lab.studies.duel import (
     Duel,
@@ -50,6 +51,14 @@ def test_what_a_row_adds_up() -> None:
     assert found.deviation == pytest.approx(np.std([100, -100, -200, 0, 300, -199], ddof=1))
     assert found.lost_twice == pytest.approx(1 / 6)
     assert found.largest_ratio == 3.0
+
+
+def test_a_win_rate_is_between_none_and_all() -> None:
+    lost = duel_of([(300, 310)] * 20)
+    assert lost.win_rate_error == pytest.approx(1 - 0.025**0.1), "nothing varies, and much is open"
+    assert "0.0 % (0.0 to 30.8)" in rows.table([lost])
+    assert "5.0 % (0.0 to 16.3)" in rows.table([duel_of([(310, 300), *[(300, 310)] * 19])])
+    assert "50.0 ± 0.0 %" in rows.table([duel_of([(310, 300), (300, 310)] * 20)])
 
 
 def test_few_games() -> None:

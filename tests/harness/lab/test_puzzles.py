@@ -146,9 +146,8 @@ def test_a_slow_solver_finds_the_same(field: Field) -> None:
 def test_the_command_lists_them_and_says_what_is_wrong(
     tilewire: CommandLine, tmp_path: Path
 ) -> None:
-    assert [each["id"] for each in tilewire.json("puzzles", "list")] == [
-        each["id"] for each in PUZZLES
-    ]
+    for listed, puzzle in zip(tilewire.json("puzzles", "list"), PUZZLES, strict=True):
+        assert (listed["id"], listed["position"]) == (puzzle["id"], puzzle["position"])
     assert tilewire("puzzles", "list", tmp_path) == 2
     assert tilewire.err.startswith(f"tilewire: {tmp_path}/endgame")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -11,8 +13,10 @@ from harness.matches.absences import Absences
 from harness.matches.config import TournamentConfig
 from harness.matches.folder import (
     Absent,
+    Arranged,
     Corrected,
     Decision,
+    EndedEarly,
     FolderContents,
     Joined,
     MatchFolder,
@@ -53,12 +57,20 @@ def test_decisions_are_read_as_they_were_written(tmp_path: Path) -> None:
         Corrected(2, "g2", None),
         Paused("lunch"),
         Resumed(),
+        EndedEarly("hannah"),
+        Arranged(3, (1, 4)),
+        Arranged(4, (1,), void=True),
     ]
     with MatchFolder(tmp_path) as files:
         for decision in decisions:
             files.decide(decision)
-    with MatchFolder(tmp_path) as files:
-        assert files.decisions == decisions
+    written = tmp_path / "decisions.jsonl"
+    lines = [json.loads(line) for line in written.read_text().splitlines()]
+    assert all(datetime.fromisoformat(line.pop("at")).tzinfo for line in lines)
+    for _ in ("as it is", "as an earlier version wrote it"):
+        with MatchFolder(tmp_path) as files:
+            assert files.decisions == decisions
+        written.write_text("".join(f"{json.dumps(line)}\n" for line in lines))
 
 
 def test_a_missed_game_that_is_forgiven_stays_so_after_a_restart(tmp_path: Path) -> None:

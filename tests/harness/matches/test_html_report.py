@@ -22,9 +22,11 @@ from harness.matches.event_report import event, games, tables
 from harness.matches.event_report.charts import Bar, Range, columns, ranges, ticks
 from harness.matches.event_report.event import read_event
 from harness.matches.event_report.formats import as_csv, as_html, as_markdown
-from harness.matches.folder import Corrected, FolderContents, MatchFolder
+from harness.matches.folder import Arranged, Corrected, FolderContents, MatchFolder
+from harness.matches.pairings import Pairing, Round
 from harness.matches.ratings import rate_results
-from harness.matches.report import summarize
+from harness.matches.report import TournamentSummary, summarize, write_rating
+from harness.matches.results import PlannedGame, walkover
 from harness.matches.sequential import SequentialTest, state_of
 from harness.matches.standings import standings
 
@@ -174,11 +176,34 @@ def test_a_corrected_game_of_a_page_has_the_result_that_counts(tmp_path: Path) -
     with MatchFolder(tmp_path / "event") as files:
         second = files.results[1]
         assert second.first == 1
-        files.decide(Corrected(1, second.game, (310, 333)))
+        files.decide(Corrected(1, second.game, (310, 333), "hannah: misread"))
     _, told = read_event(tmp_path / "event").games["games"]
     assert told["s"] == [333, 310]
-    assert told["o"].endswith("; the director corrected the score")
+    was = " – ".join(str(second.sides[side].score) for side in (1, 0))
+    assert told["o"].endswith(f"; corrected from {was} by director hannah: misread")
     assert told["x"] == told["y"] == (0, 0)
+
+
+def test_the_rounds_of_an_event_have_its_games_and_byes(tmp_path: Path) -> None:
+    write_event(tmp_path / "event", ("A", "B", "C"))
+    with MatchFolder(tmp_path / "event") as files:
+        first, second, *_ = files.results
+        files.decide(Round(1, (Pairing(0, 1),), (2,)))
+        files.decide(Corrected(2, second.game, (310, 333), "hannah: misread"))
+        files.append(walkover(PlannedGame(7, 7, 1, (0, 2), 2), "w", ("A", "C"), (True, False)))
+        files.decide(Arranged(2, (1,)))
+        files.decide(Round(2, (Pairing(0, 2),)))
+    rounds = read_event(tmp_path / "event").rounds
+    assert rounds is not None
+    one, two, *_, bye, missed, half = rounds.rows
+    a, b = (side.score for side in first.sides)
+    assert one == ("1", 1, "A – B", f"{a} – {b}", "A wins" if a > b else "B wins")
+    c, d = (side.score for side in second.sides)
+    how = f"corrected from {c} – {d} by director hannah: misread"
+    assert two[3:] == ("310 – 333", f"C wins ({how})")
+    assert bye == ("bye", 1, "C", None, None)
+    assert missed == ("7", 2, "C – A", "0 – 0", "C wins (no_show)")
+    assert half == ("bye", 2, "B", None, "half a point a game")
 
 
 def test_of_very_many_games_each_pairing_has_its_first_and_last(
@@ -271,19 +296,26 @@ def test_the_stronger_of_two_are_told_with_their_chances(tmp_path: Path) -> None
     assert len(Page(as_html(read_event(tmp_path))).tables["superiority"]) == 4
 
 
-def test_who_won_everything_has_no_rating(tmp_path: Path) -> None:
-    write_config(match_config(names=("a", "b", "c"), seats=("static",) * 3), tmp_path)
+def test_who_won_or_lost_everything_has_no_rating_and_its_place(tmp_path: Path) -> None:
+    config = match_config(names=("z", "a", "b", "c", "x"), seats=("static",) * 5)
+    write_config(config, tmp_path)
     with MatchFolder(tmp_path) as files:
-        for number, names in enumerate((("a", "b"), ("a", "c"), ("b", "c"), ("c", "b"))):
+        for number, names in enumerate(("ab", "ac", "bc", "cb", "az", "bz")):
             sides = seat(names[0], 400), seat(names[1], 300)
             files.append(game(number, (400, 300), sides=sides, pair=number))
     ratings = read_event(tmp_path).ratings
     assert ratings is not None
-    assert [row[0] for row in ratings.rows] == ["b", "c", "a"]
-    assert [row[1] for row in ratings.rows] == [0.0, 0.0, None]
-    assert "has no rating" in ratings.note
-    assert ratings.texts()[2][1] == ""
+    assert [row[0] for row in ratings.rows] == ["a", "b", "c", "z", "x"]
+    assert [row[1] for row in ratings.rows] == [None, 0.0, 0.0, None, None]
+    assert [row[3:5] for row in ratings.rows] == [(None, None)] * 5, "too few games for a bound"
+    assert [texts[1] for texts in ratings.texts()] == ["–", "0", "0", "–", "–"]
+    assert "no rating" in ratings.note
     assert "<svg" in as_html(read_event(tmp_path))
+    told = summarize(config, FolderContents(tmp_path))
+    assert isinstance(told, TournamentSummary)
+    assert [write_rating(of) for of in told.ratings.players] == ["–", "–", "0", "0", "–"]
+    players = {of["name"]: of["rating"] for of in told.as_object()["ratings"]["players"]}
+    assert players == {"z": None, "a": None, "b": 0.0, "c": 0.0, "x": None}
 
 
 def test_few_games_have_ratings_without_intervals(tmp_path: Path) -> None:
@@ -391,7 +423,7 @@ def test_what_is_no_event_is_told_in_a_sentence(tilewire: CommandLine, tmp_path:
     assert tilewire("report", tmp_path / "nowhere") == 2
     assert tilewire.err == f"tilewire: there is no folder {tmp_path / 'nowhere'}\n"
     assert tilewire("report", tmp_path) == 2
-    assert tilewire.err.startswith(f"tilewire: {tmp_path} contains no match")
+    assert tilewire.err.startswith(f"tilewire: {tmp_path} has no match")
     write_config(match_config(), tmp_path)
     assert tilewire("report", tmp_path) == 2
     assert tilewire.err.startswith(f"tilewire: no game in {tmp_path} is over")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from pathlib import Path
 
 import pytest
+from match_samples import match_config
 
 from bot.seat_text import LONGEST_NAME, parse_seat
-from harness.matches.config import told_apart
+from harness.matches.config import read_config, told_apart, write_config
 
 
 @pytest.mark.parametrize(
@@ -33,6 +36,8 @@ from harness.matches.config import told_apart
         ("siu:/opt/a/engine", "siu:/opt/b/engine", ("engine (a)", "engine (b)")),
         ("siu:engine --plies 2", "siu:engine --plies 4", ("engine (2)", "engine (4)")),
         ("v1/bot.py:Balance", "v1/../v1/bot.py:Balance", ("Balance-1", "Balance-2")),
+        ("siu:v1/bot.py?folder=v1", "siu:v2/bot.py?folder=v2", ("bot.py (v1)", "bot.py (v2)")),
+        ("siu:py bot.py?folder=v1", "siu:py bot.py?folder=v2", ("bot.py (v1)", "bot.py (v2)")),
         (
             f"v1/bot.py:Balance?note={'x' * 99}",
             "v1/bot.py:Balance",
@@ -60,3 +65,13 @@ def test_versions_of_a_bot_are_told_apart_by_what_differs(
     assert found == names
     assert told_apart(parse_seat(second), parse_seat(first))[0][:-2] == names[1][:-2]
     assert max(map(len, found)) <= LONGEST_NAME
+
+
+def test_the_seed_of_draws_is_for_its_owner_alone(tmp_path: Path) -> None:
+    config, before = match_config(), os.umask(0)
+    try:
+        write_config(config, tmp_path)
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "match.json").stat().st_mode) == 0o600
+    assert read_config(tmp_path) == config

@@ -91,10 +91,13 @@ def test_names_without_games_change_nothing_and_cost_nothing(anchor: float) -> N
     games = meetings((0, 1, 1), (1, 0, 0.5), (1, 4, 1), (4, 0, 0))
     few = rate_list(games, np.array([anchor, FREE, FREE, FREE, FREE]))
     many = rate_list(games, np.append([anchor], np.full(50_000, FREE)))  # 20 GB as a square
-    for one, other in ((few.ratings, many.ratings), (few.errors, many.errors)):
+    assert few.opponents.tolist() == [2, 2, 0, 0, 2]
+    assert few.largest == pytest.approx([2 / 3, 2 / 3, 0, 0, 0.5])
+    for column in ("ratings", "errors", "opponents", "largest"):
+        one, other = getattr(few, column), getattr(many, column)
         assert other[:5] == pytest.approx(one)
         assert (other[5:] == other[3]).all()
-    assert many[2:] == pytest.approx(few[2:])
+    assert many[2:5] == pytest.approx(few[2:5])
 
 
 def test_a_start_changes_nothing() -> None:

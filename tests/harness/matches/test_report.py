@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import re
 import resource
+from dataclasses import replace
+from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
 
@@ -17,7 +20,7 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from harness.figures import duration, number, plain, plain_text, rate
-from harness.matches.folder import FolderContents, Joined, MatchFolder, Paused
+from harness.matches.folder import Corrected, FolderContents, Joined, MatchFolder, Paused
 from harness.matches.progress import MatchProgress
 from harness.matches.ratings import rate_results
 from harness.matches.report import (
@@ -26,7 +29,7 @@ from harness.matches.report import (
     table_text,
     write_summary,
 )
-from harness.matches.results import GameResult
+from harness.matches.results import CSV_COLUMNS, GameResult
 from harness.matches.schedule import Schedule
 from harness.matches.standings import standings
 
@@ -87,6 +90,16 @@ def test_the_table_says_what_matters() -> None:
         "illegal 39",
     ):
         assert word in text
+    assert "static is ahead on spread" in text
+
+
+def test_where_many_games_are_forfeited_wins_say_who_is_ahead() -> None:
+    lost = [game(n, (500, 127), outcome="crash", winner=1) for n in range(20, 40)]
+    text = " ".join(table_text(stats_of(lost), lost).split())
+    assert "monte carlo is ahead on wins, by more than luck explains" in text
+    assert "20" in text.partition("Forfeits")[2]
+    few = [game(n, (430 + n, 400)) for n in range(38)]
+    text = " ".join(table_text(stats_of([*few, *lost[18:]]), few).split())
     assert "static is ahead on spread" in text
 
 
@@ -152,6 +165,19 @@ def test_progress_without_a_terminal_is_a_line_now_and_then() -> None:
     assert lines[-1] == "12/20 games, static 8–0–4 mc, spread +13.3, 1 void, 15.0/min, 0:32 left"
 
 
+def test_a_pause_is_shown_and_its_time_is_not_counted() -> None:
+    clock, console = Ticking(), Console(file=io.StringIO(), force_terminal=False)
+    with MatchProgress(20, "a", "b", console=console, clock=clock) as progress:
+        for _ in range(2):
+            clock.now += 4
+            progress.game_finished(game(1, (420, 400)))
+            progress.pause(True)
+            assert progress.line().endswith("spread +20.0, paused"), "no speed in a pause"
+            clock.now += 30_000
+            progress.pause(False)
+        assert progress.line().endswith("15.0/min, 1:12 left")
+
+
 def test_a_match_that_is_taken_up_counts_its_games_but_not_their_speed() -> None:
     out, clock = io.StringIO(), Ticking()
     console = Console(file=out, force_terminal=False)
@@ -214,7 +240,7 @@ def test_the_folder_of_a_match(tmp_path: Path) -> None:
     assert (summary["a"], summary["b"], summary["games"]) == ("x", "y", 6)
     assert (folder.path / "summary.txt").read_text(encoding="utf-8") == table_text(stats, results)
     names = sorted(path.name for path in folder.path.iterdir())
-    assert names == ["results.jsonl", "summary.json", "summary.txt"]
+    assert names == ["results.csv", "results.jsonl", "summary.json", "summary.txt"]
 
 
 def test_a_folder_is_taken_up_after_a_torn_line(tmp_path: Path) -> None:
@@ -229,6 +255,55 @@ def test_a_folder_is_taken_up_after_a_torn_line(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match="already has a result"):
             folder.append(game(0, (400, 390)))
     assert [result.spread for result in FolderContents(tmp_path).results] == [10, -1, -20]
+
+
+def test_a_table_has_each_game_that_counts_as_it_counts(tmp_path: Path) -> None:
+    """After a death that tore it, after a correction, and as the example for pandas reads it."""
+    table, names = tmp_path / "results.csv", ('=1+1, "so"', "b")
+
+    def lines() -> list[dict[str, str]]:
+        return list(csv.DictReader(table.read_text(encoding="utf-8").splitlines()))
+
+    with MatchFolder(tmp_path) as folder:
+        assert lines() == []
+        for number, scores in enumerate(((400, 390), (380, 380), (300, 410)), start=1):
+            sides = seat(names[0], scores[0], faults=("crash", "time")), seat(names[1], scores[1])
+            how = "time" if number == 3 else "out"
+            folder.append(game(number, scores, sides=sides, first=number % 2, outcome=how))
+        folder.append(game(4, (1, 2), outcome="host_error", winner=None))
+        assert [line["winner"] for line in lines()] == [f"'{names[0]}", "", "b"]
+        assert [line["first"] for line in lines()] == ["b", f"'{names[0]}", "b"]
+        assert [line["points"] for line in lines()] == ["1.0", "0.5", "0.0"]
+        assert (lines()[2]["a_faults"], lines()[2]["spread"]) == ("crash time", "-110")
+        whole = table.read_text(encoding="utf-8")
+        folder.decide(Corrected(3, "g3", (412, 410), "hannah: misread"))
+        assert [line["b_score"] for line in lines()] == ["390", "380", "410"]
+        assert (lines()[2]["a_score"], lines()[2]["note"]) == (
+            "412",
+            f"corrected from 410 – 300 ({names[0]} lost on time) by director hannah: misread",
+        )
+        folder.decide(Corrected(2, "g2", None))
+        assert [line["number"] for line in lines()] == ["1", "3"]
+    (tmp_path / "decisions.jsonl").unlink()
+    table.write_text(whole[:-9], encoding="utf-8")
+    with MatchFolder(tmp_path):
+        assert table.read_text(encoding="utf-8") == whole
+
+
+def test_the_example_for_pandas_names_columns_that_are_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    document = Path(__file__).parents[3] / "docs" / "files.md"
+    (example,) = re.findall(r"```python\n(.*?)```", document.read_text(encoding="utf-8"), re.S)
+    named = set(re.findall(r'(?<=[."])\w+(?!\w|[.(])', example)) - {"csv", "count", "mean", "time"}
+    assert "first" in named
+    assert named <= set(CSV_COLUMNS)
+    with MatchFolder(tmp_path) as folder:
+        for result in a_match(4):
+            folder.append(result)
+    monkeypatch.chdir(tmp_path)
+    if find_spec("pandas"):
+        exec(example)
 
 
 def test_results_that_are_none_are_refused_and_left_alone(tmp_path: Path) -> None:
@@ -343,4 +418,6 @@ def test_who_could_remember_draws_gets_new_ones_and_the_result_says_so(
     assert shared == {shares}
     found = summary.as_object()
     assert ("Bot could remember" in summary.text(80)) == (not shares)
+    others = replace(summary, fresh_draws={"A": "it runs elsewhere", "B": "it runs elsewhere"})
+    assert "A, B could remember (it runs elsewhere)" in " ".join(others.text(80).split())
     assert found.get("fresh_draws", {}).keys() == (set() if shares else {"Bot"})

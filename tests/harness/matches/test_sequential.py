@@ -238,6 +238,7 @@ def test_points_count_forfeits_and_ties() -> None:
     ]
     expected = points_llr([0, 1, 0, 0, 0], ELO_TEST.h0, ELO_TEST.h1)
     assert state_of(ELO_TEST, results).llr == pytest.approx(expected)
+    assert state_of(SPREAD_TEST, results) == state_of(SPREAD_TEST, played([0, 0])), "no lead counts"
 
 
 def test_a_state_is_json() -> None:

@@ -16,7 +16,13 @@ from hypothesis import strategies as st
 from match_samples import game, seat, stats_of, swapped
 
 from harness.matches import significance
-from harness.matches.significance import SIGNIFICANT, sign_flip_interval, sign_flip_p_value
+from harness.matches.significance import (
+    FEWEST_UNITS,
+    SIGNIFICANT,
+    pairs_needed,
+    sign_flip_interval,
+    sign_flip_p_value,
+)
 from harness.matches.statistics import (
     MatchStatistics,
     SideStatistics,
@@ -68,6 +74,17 @@ def test_the_pentanomial_error_is_that_of_pair_scores() -> None:
     assert alone.elo_error is not None
     assert paired.elo_error is not None
     assert paired.elo_error < alone.elo_error
+
+
+def test_as_many_pairs_as_planned_make_the_interval_as_narrow_as_asked_for() -> None:
+    assert pairs_needed(10) == 2_319  # (1.96 · 400 / (ln 10 · ¼) / 10)² / 8
+    assert pairs_needed(1_000) == FEWEST_UNITS
+    results = []
+    for pair in range(pairs_needed(25)):  # independent games at ½: two, one, one and no wins
+        for one in (0, 1):
+            won = (pair >> one) % 2
+            results.append(game(2 * pair + one, (400 + won, 401 - won)))
+    assert stats_of(results).elo_error == pytest.approx(25, rel=0.01)
 
 
 def test_a_pair_with_one_game_missing_still_counts() -> None:
@@ -124,7 +141,8 @@ def test_a_forfeit_is_a_loss_whatever_the_score() -> None:
     stats = stats_of([game(0, (300, 100), outcome="time", winner=1)])
     assert (stats.wins, stats.losses) == (0, 1)
     assert stats.win_rate == 0
-    assert stats.mean_spread == 200  # as it stood
+    assert stats.mean_spread == 0, "no lead that was thrown away"
+    assert stats_of([game(0, (100, 300), outcome="time", winner=1)]).mean_spread == -200
     assert stats.sides[0].forfeits == {"time": 1}
     assert stats.sides[1].forfeits == {}
     assert stats.sides[1].lost_double is None  # no game was played to its end

@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.matches.pairings import Round
-from harness.matches.swiss import SwissEntrant, king_of_the_hill, swiss_round
+from harness.matches.swiss import SwissEntrant, swiss_round
 
 SCRIPT = Path(__file__).parents[3] / "docs" / "results" / "tournaments" / "swiss_events.py"
 
@@ -97,7 +97,7 @@ def test_a_rematch_is_worse_than_a_lead_of_two() -> None:
 def test_the_bye_goes_to_the_lowest_without_one() -> None:
     field = standings(2, 1, 1, 0, 0, byes=[0, 0, 0, 1, 1])
     assert swiss_round(3, field).byes == (2,)
-    assert king_of_the_hill(3, field).byes == (2,)
+    assert swiss_round(3, field, hill=True).byes == (2,)
 
 
 def test_the_bye_goes_higher_where_that_avoids_a_rematch() -> None:
@@ -113,12 +113,12 @@ def test_a_late_joiner_begins_at_the_bottom() -> None:
 def test_a_field_of_none_and_of_one() -> None:
     assert swiss_round(1, []) == Round(1, ())
     assert swiss_round(1, [SwissEntrant(7)]) == Round(1, (), (7,))
-    assert king_of_the_hill(1, [SwissEntrant(7)]) == Round(1, (), (7,))
+    assert swiss_round(1, [SwissEntrant(7)], hill=True) == Round(1, (), (7,))
 
 
 def test_king_of_the_hill_pairs_neighbours_though_they_have_met() -> None:
     field = standings(2, 2, 1, 0, opponents=[(1,), (0,), (3,), (2,)], firsts=[1, 0, 0, 1])
-    paired = king_of_the_hill(2, field)
+    paired = swiss_round(2, field, hill=True)
     assert [(p.first, p.second) for p in paired.pairings] == [(1, 0), (2, 3)]
 
 

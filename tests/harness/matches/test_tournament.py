@@ -19,6 +19,7 @@ from match_samples import game, match_config, seat
 
 from bot.seat.runtime import software
 from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import KeptGame
 from harness.arbiter.records import Began, Draws, Ended, Opened, Record, new_game
 from harness.arbiter.scorebook import Scorebook, accusation
 from harness.arbiter.seat import Seat
@@ -33,6 +34,7 @@ from harness.matches.folder import (
     Returned,
     Withdrawn,
 )
+from harness.matches.game_queue import GameQueue
 from harness.matches.results import GameResult, PlannedGame, walkover
 from harness.matches.tournament import HOST_ERRORS, Tournament
 from harness.workers import Cluster
@@ -66,6 +68,43 @@ async def test_a_pair_is_given_up_with_the_reason_of_the_game_that_is_named(tmp_
         )
         with pytest.raises(MatchError, match=r"game 1 failed 3 times: .*reason 1"):
             await tournament.play()
+
+
+async def test_while_a_match_is_paused_only_games_under_way_are_played(tmp_path: Path) -> None:
+    with MatchFolder(tmp_path) as files:
+
+        def queue(games: int) -> GameQueue:
+            return GameQueue(
+                match_config(games=games),
+                files,
+                lambda: False,
+                in_pairs=False,
+                directed=False,
+                hold=files.pause.exists,
+                away=tuple,
+                paired=lambda _round: None,
+            )
+
+        endless = queue(5_000_000_000)
+        files.pause.touch()
+        endless.resume({3: cast("KeptGame", None)})
+        assert [it.number for it in await endless.next()] == [3]
+        del endless.unfinished[3]
+        following = asyncio.create_task(endless.next())
+        for _ in range(3):
+            await asyncio.sleep(0)
+            endless.look_again()
+        assert not following.done()
+        files.pause.unlink()
+        endless.look_again()
+        assert [it.number for it in await following] == [1]
+        files.append(game(1, (420, 400)))
+        files.pause.touch()
+        assert await queue(1).next() == [], "nothing is left to wait for"
+        following = asyncio.create_task(queue(2).next())
+        await asyncio.sleep(0)
+        assert not following.done(), "game 2 is left, though game 1 is over and none is under way"
+        following.cancel()
 
 
 async def test_players_do_not_see_the_folder(

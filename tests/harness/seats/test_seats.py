@@ -10,6 +10,7 @@ from bot_table import MemoryChannel
 
 from harness.arbiter.seat import Came, Gone, Happening
 from harness.seats import seats
+from harness.seats.seat_factory import log_file
 from harness.seats.seats import ProcessSeat, RemoteSeat, Worker, greeted, last_words
 from protocol.channel import Channel, ChannelClosed
 from protocol.messages import Error, GameOver, Ping, Pong
@@ -133,3 +134,11 @@ async def test_a_remote_bot_that_rejects_us_for_good_is_not_waited_for() -> None
     await seat.stop()
     why = f"{ours.peer} rejected our hello: {unknown.message}"
     assert gone == Gone("it rejected the connection", "crash", why)
+
+
+def test_every_name_has_a_log_of_its_own() -> None:
+    names = ["v1/x", "v1:x", "v1_x", "\N{FERRIS WHEEL}" * 64, "\U00020000" * 64, "Best (v1)"]
+    files = [log_file(name) for name in names]
+    assert len(set(files)) == len(names)
+    assert all(len(file.encode()) <= 255 and "/" not in file for file in files)
+    assert files[-1] == "Best (v1).log"

@@ -3,28 +3,38 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager, closing
 from pathlib import Path
 from typing import Any
 
 import pytest
+from bot_table import MemoryChannel
 from guests import ann_and_bob, on_turn, two_at_a_table
-from servers import served, url_of
-from tables import tables
+from passing_seats import Passer
+from servers import login_from, served, url_of
+from tables import tables, words
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 from harness.arbiter.journal import Journal
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Opened
 from harness.cli.asking import _ask
 from harness.cli.failing import CommandFailed
+from harness.game_kinds import GameKind
 from harness.lab.bench.client import Client
+from harness.seats.seats import Worker
 from harness.server.administration import Administration
 from harness.server.admission import Admission, Admissions
+from harness.server.analysis.conversation import SUBPROTOCOL as ANALYSIS
+from harness.server.analysis.queue import Engine
 from harness.server.bans import Bans
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
+from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper, Invitations, KnownTokens, hash_token, new_token
+from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import (
@@ -38,7 +48,7 @@ from protocol.messages import (
     Standings,
     YourTurn,
 )
-from protocol.parts import TimeControl
+from protocol.parts import Ban, TimeControl
 
 
 class Running:
@@ -60,6 +70,7 @@ async def running(
     *,
     known: str | None = None,
     has_admins: bool = True,
+    **options: Any,
 ) -> AsyncIterator[Running]:
     (folder / "admins").write_text(f"hannah {hash_token('h')}\n")
     if known is not None:
@@ -72,6 +83,7 @@ async def running(
         time=TimeControl(initial_ms=60_000),
         tell=there.told.append,
         admins=KnownTokens(folder / "admins", print) if has_admins else None,
+        **options,
     ) as server:
         there.url = url_of(server)
         yield there
@@ -86,7 +98,8 @@ async def at_a_table(url: str) -> tuple[Client, Client, YourTurn]:
 
 async def test_who_is_there_and_what_is_on_is_listed(tmp_path: Path) -> None:
     async with running(tmp_path) as there:
-        assert await there.do("list") == ServerState()
+        own = (await there.do("list")).connections
+        assert [(each.role, each.name) for each in own] == [("admin", "hannah")]
         ann, bob, turn = await at_a_table(there.url)
         cem = await Client.login(there.url, "cem")
         await cem.seek("ann")
@@ -106,18 +119,19 @@ async def test_who_is_kicked_may_come_back_and_who_is_banned_not(tmp_path: Path)
         ann = await Client.login(there.url, "ann")
         await there.do("kick", whom="ann", why="too loud")
         goodbye = await ann.expect(Goodbye)
-        assert (goodbye.code, goodbye.message) == ("kicked", "kicked by hannah: too loud")
+        assert goodbye.code == "kicked"
+        assert "log in again" in goodbye.message
+        assert goodbye.message.endswith("kicked by hannah: too loud")
         ann = await Client.login(there.url, "ann")
         state = await there.do("ban", whom="ann", why="again", minutes=90)
-        assert (await ann.expect(Goodbye)).message == "ann is banned: hannah: again"
-        assert [(ban.whom, ban.minutes, ban.why) for ban in state.bans] == [
-            ("ann", 90, "hannah: again")
-        ]
+        assert (await ann.expect(Goodbye)).message == "ann is banned by hannah: again"
+        assert state.bans == (Ban(whom="ann", minutes=90, why="hannah: again"),)
     async with running(tmp_path) as there:
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "ann")
         bob = await Client.login(there.url, "bob")
-        await there.do("ban", whom="127.0.0.0/8")
+        state = await there.do("ban", whom="127.0.0.0/8")
+        assert state.bans[1] == Ban(whom="127.0.0.0/8", why="hannah")
         await bob.expect(Goodbye)
         with pytest.raises(ChannelClosed):
             await Client.login(there.url, "bob")
@@ -135,6 +149,96 @@ async def test_who_is_kicked_may_come_back_and_who_is_banned_not(tmp_path: Path)
             with pytest.raises(CommandFailed, match="is no address and no network"):
                 await there.do("ban", whom=whom)
         assert "admin hannah: unban ann" in there.told
+
+
+async def lend(_name: str) -> Worker:
+    """Return a bot that says nothing."""
+    return Worker(MemoryChannel.pair()[0])
+
+
+async def never(_kinds: Mapping[str, GameKind]) -> Engine:
+    raise AssertionError("nothing is analysed here")
+
+
+HOUSE = Tables(TableKind(lexicon=load_lexicon(), bots={"house": lambda: Passer("house")}))
+AFAR = "127.0.0.2"
+
+
+async def page_from(address: str, url: str) -> ClientConnection:
+    """Open the connection of a page that asks for analysis."""
+    return await connect(
+        url,
+        subprotocols=[Subprotocol(ANALYSIS)],
+        origin=Origin(url.replace("ws:", "http:")),
+        local_addr=(address, 0),
+        proxy=None,
+    )
+
+
+@pytest.mark.parametrize("whom", ["cem", AFAR, "127.0.0.0/8"])
+@pytest.mark.parametrize("act", ["kick", "ban"])
+async def test_who_is_meant_is_ended_in_every_role_but_an_admins(
+    tmp_path: Path, act: str, whom: str
+) -> None:
+    options: dict[str, Any] = {"offered": HOUSE, "open_bot": lend, "max_games": 4}
+    async with running(tmp_path, analyst=never, **options) as there:
+        clients = {
+            "arbiter": await login_from(AFAR, f"{there.url}/house", "cem", "arbiter"),
+            "player": await login_from(AFAR, there.url, "cem"),
+            "spectator": await login_from(AFAR, there.url, "cem", "spectator"),
+        }
+        page = await page_from(AFAR, there.url)
+        await page.send('{"type": "ping"}')
+        await page.recv()
+        listed = (await there.do("list")).connections
+        assert [(each.role, each.name) for each in listed] == [
+            *((role, "cem") for role in clients),
+            ("analysis", ""),
+            ("admin", "hannah"),
+        ]
+        assert all(each.address.startswith(f"{AFAR}:") for each in listed[:4])
+        state = await there.do(act, whom=whom, why="too loud")
+        for client in clients.values():
+            goodbye = await client.expect(Goodbye)
+            assert (goodbye.code, goodbye.message.endswith("too loud")) == ("kicked", True)
+            with pytest.raises(ChannelClosed, match="1008 kicked"):
+                await client.receive()
+        if whom != "cem":
+            assert "too loud" in str(await page.recv())
+            await page.wait_closed()
+        left = {each.role for each in state.connections}
+        assert left == ({"analysis", "admin"} if whom == "cem" else {"admin"})
+        assert not state.players
+        for role, path in (("arbiter", "/house"), ("player", ""), ("spectator", "")):
+            coming = login_from(AFAR, there.url + path, "cem", role)  # type: ignore[arg-type]
+            if act == "ban":
+                with pytest.raises(ChannelClosed, match="1008 banned"):
+                    await coming
+            else:
+                await (await coming).close()
+        await page.close()
+
+
+async def test_a_ban_frees_the_place_of_a_lent_bot_also_while_it_starts(tmp_path: Path) -> None:
+    starts, may_start = asyncio.Event(), asyncio.Event()
+
+    async def lend_slowly(name: str) -> Worker:
+        starts.set()
+        await may_start.wait()
+        return await lend(name)
+
+    options: dict[str, Any] = {"offered": HOUSE, "open_bot": lend_slowly, "max_games": 1}
+    async with running(tmp_path, **options) as there:
+        coming = asyncio.create_task(login_from(AFAR, f"{there.url}/house", "cem", "arbiter"))
+        await starts.wait()
+        await there.do("ban", whom=AFAR)
+        may_start.set()
+        arbiter = await coming
+        assert (await arbiter.expect(Goodbye)).code == "kicked"
+        ann = await Client.login(there.url, "ann")
+        await ann.seek("house")
+        await ann.expect(NewGame)
+        await ann.close()
 
 
 async def test_a_ban_is_over_when_its_time_is(
@@ -171,7 +275,7 @@ async def test_what_was_begun_is_done_though_the_admin_leaves(
             await asyncio.sleep(wait_s)
             if (state := await there.do("list")).paused:
                 break
-        assert state.paused == "hannah: power cut"
+        assert state.paused == "paused by hannah: power cut"
 
 
 async def test_a_tournament_is_paused_by_its_directors(tmp_path: Path) -> None:
@@ -189,15 +293,15 @@ async def test_a_tournament_is_paused_by_its_directors(tmp_path: Path) -> None:
 
 async def test_while_games_are_paused_none_begins(tmp_path: Path) -> None:
     async with running(tmp_path) as there:
-        assert (await there.do("pause", why="power cut")).paused == "hannah: power cut"
+        assert (await there.do("pause", why="power cut")).paused == "paused by hannah: power cut"
     async with running(tmp_path) as there:
         ann, bob = await ann_and_bob(there.url)
         for client in (ann, bob):
             await client.expect(Seeking)
         state = await there.do("list")
         assert [player.seeking for player in state.players] == [True, True]
-        assert (state.paused, state.games) == ("hannah: power cut", ())
-        with pytest.raises(CommandFailed, match="paused already: hannah: power cut"):
+        assert (state.paused, state.games) == ("paused by hannah: power cut", ())
+        with pytest.raises(CommandFailed, match="paused by hannah: power cut already"):
             await there.do("pause")
         await there.do("resume")
         await ann.get_ready()
@@ -212,7 +316,9 @@ async def test_while_games_are_paused_none_begins(tmp_path: Path) -> None:
 async def test_a_game_is_voided_for_both(tmp_path: Path) -> None:
     async with running(tmp_path) as there:
         ann, bob, turn = await at_a_table(there.url)
-        await there.do("void", game=turn.game, why="wrong words")
+        state = await there.do("void", game=turn.game, why="wrong words")
+        assert not state.games
+        assert not any(player.games for player in state.players)
         for client in (ann, bob):
             over = await client.expect(GameOver)
             assert (over.outcome, over.winner) == ("host_error", None)
@@ -301,6 +407,102 @@ async def test_admins_only_and_admins_do_nothing_else(tmp_path: Path) -> None:
         hannah = await Client.login(there.url, "hannah", "admin", token="h")
         await hannah.channel.send(Standings())
         assert (await hannah.expect(Error)).code == "wrong_role"
+        await hannah.close()
+
+
+async def test_whoever_has_lost_its_token_loses_its_connection_and_no_game(
+    tmp_path: Path,
+) -> None:
+    async def lend(_name: str) -> Worker:
+        return Worker(MemoryChannel.pair()[0])
+
+    known = {name: new_token() for name in ("ann", "bob", "cem", "hannah", "ida")}
+    players, admins = tmp_path / "players", tmp_path / "admins"
+
+    def write(path: Path, *names: str) -> None:
+        path.write_text("".join(f"{name} {hash_token(known[name])}\n" for name in names))
+
+    write(players, "ann", "bob", "cem")
+    write(admins, "hannah", "ida")
+    files = KnownTokens(players, print), KnownTokens(admins, print)
+    bots = Tables(TableKind(lexicon=words(), bots={"greedy": lambda: Passer("greedy")}))
+    async with served(
+        tmp_path / "games.db", offered=bots, known=files[0], admins=files[1], open_bot=lend
+    ) as server:
+        url = url_of(server)
+        ann, bob = [await Client.login(url, name, token=known[name]) for name in ("ann", "bob")]
+        await ann.seek("bob")
+        await bob.seek("ann")
+        game, _ = await asyncio.gather(ann.get_ready(), bob.get_ready())
+        cem = await Client.login(f"{url}/greedy", "cem", "arbiter", token=known["cem"])
+        hannah, ida = [
+            await Client.login(url, name, "admin", token=known[name]) for name in ("hannah", "ida")
+        ]
+        known["ann"] = new_token()
+        write(players, "ann", "bob")
+        write(admins, "ida")
+        await ida.channel.send(Administer(action="list"))  # has the file read again
+        await ida.expect(ServerState)
+        assert (await hannah.expect(Goodbye)).code == "kicked"
+        await (await Client.login(url, "eve", "spectator")).close()
+        bob = await Client.login(url, "bob", token=known["bob"])
+        for client in (ann, cem):
+            goodbye = await client.expect(Goodbye)
+            assert goodbye.code == "kicked"
+            assert "your token is no longer valid" in goodbye.message
+        ann = await Client.login(url, "ann", token=known["ann"])
+        assert ann.welcome.games == bob.welcome.games == (game,)
+        await ida.channel.send(Administer(action="list"))
+        state = await ida.expect(ServerState)
+        assert [player.name for player in state.players] == ["ann", "bob"]
+        for client in (ann, bob, cem, hannah, ida):
+            await client.close()
+
+
+async def test_a_name_that_is_released_is_whose_comes_next(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
+        first, second = new_token(), new_token()
+        ann = await Client.login(there.url, "ann", token=first)
+        bob = await Client.login(there.url, "bob")
+        await ann.seek("bob")
+        await bob.seek("ann")
+        game, _ = await asyncio.gather(ann.get_ready(), bob.get_ready())
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "ann", token=second)
+        state = await there.do("release", whom="ann", why="not hers")
+        assert (await ann.expect(Goodbye)).message.endswith("released by hannah: not hers")
+        assert [(it.name, it.address == "") for it in state.players] == [
+            ("ann", True),
+            ("bob", False),
+        ]
+        again = await Client.login(there.url, "ann", token=second)
+        assert again.welcome.games == (game,)
+        with pytest.raises(CommandFailed, match="nobody has come with the name cem"):
+            await there.do("release", whom="cem")
+        for client in (ann, again, bob):
+            await client.close()
+    async with running(tmp_path) as there:
+        for token in (None, first):
+            with pytest.raises(ChannelClosed):
+                await Client.login(there.url, "ann", token=token)
+        await (await Client.login(there.url, "ann", token=second)).close()
+        invited = (await there.do("invite")).token
+    async with running(tmp_path, known=f"eve {hash_token('e')}\n") as there:
+        await (await Client.login(there.url, "cem", token=invited)).close()
+        await there.do("release", whom="cem")
+        with pytest.raises(ChannelClosed):
+            await Client.login(there.url, "cem", token=invited)
+        with pytest.raises(CommandFailed, match="in the server's file"):
+            await there.do("release", whom="eve")
+
+
+async def test_an_act_needs_the_token_of_now(tmp_path: Path) -> None:
+    async with running(tmp_path) as there:
+        hannah = await Client.login(there.url, "hannah", "admin", token="h")
+        (tmp_path / "admins").write_text(f"hannah {hash_token('other')}\n")
+        await hannah.channel.send(Administer(action="pause"))
+        assert (await hannah.expect(Error)).code == "forbidden"
+        assert (await there.do("list", token="other")).paused is None
         await hannah.close()
 
 

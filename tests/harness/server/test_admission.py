@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import resource
+from collections.abc import Callable
+from itertools import count
 from pathlib import Path
 
 import pytest
@@ -13,8 +15,9 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request
 
 from harness.config_file import read_config_file
-from harness.server import admission
+from harness.server import admission, relay
 from harness.server.admission import (
+    GAME_BYTES,
     WRONG_TOKEN,
     Admission,
     Admissions,
@@ -27,7 +30,17 @@ from harness.server.admission import (
 from harness.server.relay import LONGEST_TURN_S, IdleWatch
 from protocol.errors import PeerError
 from protocol.intake import Bucket, Later
-from protocol.messages import Decline, GameOver, NewGame, Ping
+from protocol.messages import (
+    Decline,
+    GameOver,
+    Info,
+    Message,
+    Move,
+    NewGame,
+    Ping,
+    Played,
+    Resume,
+)
 from protocol.parts import TimeControl
 
 
@@ -386,6 +399,55 @@ def test_a_name_and_an_address_seek_so_many_games_a_minute() -> None:
     assert may_seek(house, "ann") == "yes"
 
 
+def may_begin(house: House, address: str, max_games: int = 2) -> str:
+    """Whether an address may begin a game, which it then does, or why not."""
+    try:
+        house.gate.check_journal(address, max_games)
+    except PeerError as error:
+        return error.reply.message
+    house.gate.note_game(address, max_games)
+    return "yes"
+
+
+def test_an_address_fills_so_much_of_the_journal_an_hour() -> None:
+    house, here = House(journal_per_hour=16 * GAME_BYTES), "192.0.2.1"
+    thoughts = [house.gate.keeps_thoughts(here, GAME_BYTES, 2) for _ in range(20)]
+    assert thoughts == [True] * 14 + [False] * 6, "they leave something to games"
+    assert [may_begin(house, here) for _ in range(3)] == [
+        *("yes", "yes"),
+        "192.0.2.1 has filled its part of the journal for this hour; seek again in 225 s",
+    ]
+    assert may_begin(house, "192.0.2.2") == "yes"
+    assert house.gate.keeps_thoughts("192.0.2.2", 1, 2)
+    house.clock.now += 225
+    assert may_begin(house, here) == "yes"
+    assert not house.gate.keeps_thoughts(here, 1, 2)
+    house.gate.change(Admission(journal_per_hour=32 * GAME_BYTES))
+    assert may_begin(house, here) != "yes", "what it has filled stays filled"
+    house.clock.now += 1_800
+    assert house.gate.keeps_thoughts(here, GAME_BYTES, 2)
+
+
+@pytest.mark.parametrize(
+    ("address", "config", "places"),
+    [
+        ("192.0.2.1", {}, 4),
+        ("192.0.2.1", {"games_per_address": 3}, 3),
+        ("2001:db8::1", {}, 4),
+        ("127.0.0.1", {}, None),
+        ("::1", {}, None),
+    ],
+)
+def test_what_an_address_may_write_goes_with_its_games_at_once(
+    address: str, config: dict[str, int], places: int | None
+) -> None:
+    gate = House(**config).gate
+    written, size = 0, 1 << 20
+    while written < 500 and gate.keeps_thoughts(address, size, 8):
+        written += 1
+    assert written == (500 if places is None else places * 35)
+
+
 def test_who_let_an_opponent_wait_in_vain_waits_as_long_itself() -> None:
     house = House()
     house.gate.note_absence("ann", "192.0.2.1", 30.5)
@@ -420,6 +482,13 @@ def test_how_many_games_an_address_may_have() -> None:
         assert house.gate.most_games(here, 5) == 5
     house.gate.change(Admission(games_per_address=4))
     assert {house.gate.most_games(at, 5) for at in ("127.0.0.1", "192.0.2.1")} == {4}
+
+
+def test_how_many_places_lent_bots_may_have() -> None:
+    assert [Admission().most_lent(games) for games in (1, 2, 3, 4, 100)] == [1, 1, 1, 2, 50]
+    assert [Admission(lending=0.01).most_lent(games) for games in (1, 99, 200)] == [1, 1, 2]
+    assert Admission(lending=0.29).most_lent(100) == 29
+    assert Admission(lending=1).most_lent(7) == 7
 
 
 def test_other_limits_hold_at_once_for_what_was_spent_before() -> None:
@@ -474,6 +543,8 @@ def test_open_files_are_enough_or_it_is_said_what_to_do(monkeypatch: pytest.Monk
         ("handshakes_per_s = 0", "admission.handshakes_per_s"),
         ("kept = 0", "admission.kept"),
         ('names = "many"', "admission.names"),
+        ("lending = 0", "admission.lending"),
+        ("lending = 1.01", "admission.lending"),
     ],
 )
 def test_a_wrong_table_is_refused_in_its_own_words(tmp_path: Path, line: str, said: str) -> None:
@@ -517,29 +588,80 @@ def over(game: str) -> GameOver:
     )
 
 
+def played(seq: int) -> Played:
+    return Played(
+        game="one", seq=seq, seat=1, move="-", score=0, scores=(0, 0), bag=86, clocks=(1, 1)
+    )
+
+
 async def test_how_long_a_lent_bot_waits() -> None:
-    watch = IdleWatch(60.0, lambda: None)
+    watch = IdleWatch(60.0, lambda _why: None)
     assert watch.patience_s == 60
-    watch.carried(Ping(id=1))
+    watch.to_bot(Ping(id=1))
     assert watch.patience_s == 60
-    watch.carried(offer("one", 300_000))
+    watch.to_bot(offer("one", 300_000))
     assert watch.patience_s == 361
-    watch.carried(offer("two", 60_000, increment_ms=30_000))
+    watch.to_bot(offer("two", 60_000, increment_ms=30_000))
     assert watch.patience_s == LONGEST_TURN_S, "a clock may grow"
-    watch.carried(over("two"))
-    watch.carried(offer("two", 2**40))
+    watch.to_bot(over("two"))
+    watch.to_bot(offer("two", 2**40))
     assert watch.patience_s == LONGEST_TURN_S
-    watch.carried(over("one"))
-    watch.carried(Decline(game="two", code="busy", message="no"))
+    watch.to_bot(over("one"))
+    watch.to_arbiter(Decline(game="two", code="busy", message="no"))
     assert watch.patience_s == 60
     watch.stop()
 
 
 async def test_what_is_said_between_games_keeps_no_lent_bot() -> None:
     given_up = asyncio.Event()
-    watch = IdleWatch(0.05, given_up.set)
+    watch = IdleWatch(0.05, lambda _why: given_up.set())
     while not given_up.is_set():
-        watch.carried(Ping(id=1))
-        watch.carried(over("unknown"))
+        watch.to_bot(Ping(id=1))
+        watch.to_bot(over("unknown"))
         await asyncio.sleep(0.005)
+    watch.stop()
+
+
+MADE_UP: dict[str, Callable[[int], tuple[Message, ...]]] = {
+    "new games without a turn": lambda n: (offer(f"game {n}", 1), over(f"game {n}")),
+    "an offer again": lambda _: (offer("one", 1),),
+    "a game asked for again": lambda _: (Resume(game="one"),),
+    "thoughts": lambda n: (Info(game="one", seq=n, text="I think"),),
+    "turns of the opponent": lambda n: (played(n),),
+    "moves in the bot's name": lambda n: (Move(game="one", seq=n, move="-"),),
+}
+
+
+@pytest.mark.parametrize("what", MADE_UP)
+async def test_what_an_arbiter_makes_up_keeps_no_game_on(
+    monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    monkeypatch.setattr(relay, "LONGEST_TURN_S", 0.1)
+    given_up = asyncio.Event()
+    watch = IdleWatch(0.05, lambda _why: given_up.set())
+    watch.to_bot(offer("one", 1))
+    async with asyncio.timeout(10):
+        for number in count():
+            for message in MADE_UP[what](number):
+                watch.to_bot(message)
+            watch.to_arbiter(Info(game="one", seq=1, text="so do I"))
+            watch.to_arbiter(Move(game="one", seq=1, move="-"))  # it is asked again
+            await asyncio.sleep(0.002)
+            if given_up.is_set():
+                break
+    watch.stop()
+
+
+async def test_turns_keep_a_game_on() -> None:
+    watch = IdleWatch(60.0, lambda _why: None)
+    watch.to_bot(offer("one", 1_000))
+    for seq in range(0, 60, 2):
+        due = watch.due_at
+        await asyncio.sleep(0.001)
+        watch.to_bot(played(seq))
+        assert watch.due_at > due, "the opponent's turn"
+        due = watch.due_at
+        await asyncio.sleep(0.001)
+        watch.to_arbiter(Move(game="one", seq=seq + 1, move="-"))
+        assert watch.due_at > due, "its own"
     watch.stop()

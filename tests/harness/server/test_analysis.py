@@ -5,34 +5,42 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import re
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass, field
-from functools import partial
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import Any
 
 import pytest
+from bot_table import MemoryChannel
+from msgspec import structs
+from passing_seats import Passer
 from positions import legal_moves_of
-from servers import served
+from servers import served, url_of
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
 
 from engine.notation.cgp import read_cgp, write_cgp
 from engine.notation.move_text import format_move
+from engine.rules.position import Board
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.analysis.task import Task
+from harness.arbiter.scorebook import Scorebook
 from harness.lab.bench.client import Client
+from harness.seats.seats import Worker
+from harness.server.analysis.conversation import MOST_DATA, SUBPROTOCOL, decode
 from harness.server.analysis.live_games import why_not_analyse
-from harness.server.analysis.messages import MOST_DATA, SUBPROTOCOL, Analyse, decode
-from harness.server.analysis.queue import AnalysisQueue, Job
-from harness.server.analysis.settings import AnalysisSettings
+from harness.server.analysis.queue import Analyse, AnalysisQueue, AnalysisSettings, Job
 from harness.server.players import Players
 from harness.server.server import MatchServer
+from harness.server.tables import TableKind, Tables
 from lexicons.store import load_lexicon
+from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
-from protocol.messages import Played, Started, YourTurn
+from protocol.messages import Error, Goodbye, NewGame, Ping, Played, Pong, Started, YourTurn
 
 EMPTY = "/".join(["15"] * 15)
 CGP = f"{EMPTY} AEINRST/ 0/0 0"
@@ -290,19 +298,80 @@ async def test_time_that_comes_to_nothing_is_paid_for(engine: Fake) -> None:
     await queue.close()
 
 
-def test_a_position_of_a_game_that_is_on_is_known_also_transposed() -> None:
+BOARD = ["HOUSE", "A   A", "T   R", "    L", "  DAY"]
+
+
+def cgp_of(rows: list[str], at: tuple[int, int], rack: str = "AEIQRST") -> str:
+    """Return the position with these rows of tiles at a square."""
+    lines = [" " * 15] * at[0] + [" " * at[1] + row for row in rows]
+    lines = [line.ljust(15) for line in lines + [""] * (15 - len(lines))]
+    empty = re.compile(" +")
+    board = "/".join(empty.sub(lambda gap: str(len(gap[0])), line) for line in lines)
+    return f"{board} {rack}/ 20/5 1"
+
+
+def swapped(rows: list[str]) -> list[str]:
+    return ["".join(column) for column in zip(*rows, strict=True)]
+
+
+def here(cgp: str, *players: str) -> tuple[Any, Players]:
+    """Return what a server knows of a game that is on, and its players, who are at 192.0.2.1."""
     rules = load_rules()
-    across = "15/15/15/15/15/15/15/3HOUSE7/15/15/15/15/15/15/15 AEIQRST/ 20/5 1"
-    down = "/".join(["15"] * 3 + [f"7{letter}7" for letter in "HOUSE"] + ["15"] * 7)
-    live = SimpleNamespace(position=read_cgp(across, rules))
-    host = SimpleNamespace(game="g", book=SimpleNamespace(game=live, ended=None))
+    book = SimpleNamespace(
+        game=SimpleNamespace(position=read_cgp(cgp, rules)),
+        ended=None,
+        rules=rules,
+        opened=SimpleNamespace(players=players or ("ann", "bob")),
+    )
     tables = SimpleNamespace(find=lambda _table: SimpleNamespace(rules=rules))
-    hosting = SimpleNamespace(tables=tables, games={"g": host})
-    why_not = partial(why_not_analyse, cast("Any", hosting), Players())
-    for board in (across, f"{down} AEIQRST/ 20/5 1"):
-        assert "a game that is on" in why_not(board, "main", "192.0.2.1")
-    other = across.replace("HOUSE", "MOUSE").replace("3M", "4M").replace("E7", "E6")
-    assert why_not(other, "main", "192.0.2.1") == ""
+    known = Players()
+    for name in players:
+        known.named(name).peer = "192.0.2.1:50001"
+    return SimpleNamespace(tables=tables, games={"g": SimpleNamespace(book=book)}), known
+
+
+@pytest.mark.parametrize(
+    ("rows", "at", "is_on"),
+    [
+        (BOARD, (5, 5), True),
+        (BOARD, (5, 6), True),
+        (BOARD, (0, 0), True),
+        (BOARD, (10, 10), True),
+        (swapped(BOARD), (5, 5), True),
+        (swapped(BOARD), (2, 9), True),
+        (["hOUSe", *BOARD[1:]], (5, 4), True),
+        (["MOUSE", *BOARD[1:]], (5, 4), True),
+        ([*BOARD, "   TE"], (4, 4), True),
+        (["MOUSE", *BOARD[1:3], "    N", "  EGO"], (5, 5), False),
+        (BOARD[:3], (5, 5), False),
+        ([row[::-1] for row in BOARD], (5, 5), False),
+        (["HOUSE"], (5, 5), False),
+        ([""], (0, 0), False),
+    ],
+)
+def test_a_position_of_a_game_that_is_on_is_known_wherever_it_lies(
+    rows: list[str], at: tuple[int, int], *, is_on: bool
+) -> None:
+    hosting, players = here(cgp_of(BOARD, (5, 5)))
+    why = why_not_analyse(hosting, players, cgp_of(rows, at), "main", "198.51.100.7")
+    assert ("a game that is on" in why) == is_on
+
+
+@pytest.mark.parametrize("rows", [[""], ["HOUSE"]])
+def test_a_board_that_several_games_have_is_known_by_the_rack_of_ones_own(rows: list[str]) -> None:
+    hosting, players = here(cgp_of(rows, (7, 3), "AEINRST"), "ann", "bob")
+    offered = [
+        ("AEINRST", "192.0.2.1", True),
+        ("AEINRSV", "192.0.2.1", True),
+        ("AEINS", "192.0.2.1", True),
+        ("", "192.0.2.1", True),
+        ("AEIOUVW", "192.0.2.1", False),
+        ("AEINRST", "198.51.100.7", False),
+    ]
+    for rack, address, is_on in offered:
+        cgp = cgp_of(rows, (7, 4) if rows[0] else (0, 0), rack)
+        why = why_not_analyse(hosting, players, cgp, "main", address)
+        assert ("a game that is on" in why) == is_on, (rack, address)
 
 
 @pytest.mark.parametrize(
@@ -369,35 +438,107 @@ async def test_a_page_of_the_server_asks_and_no_other_does(running: Running) -> 
         await page.send("nonsense")
         assert json.loads(await page.recv())["code"] == "bad_message"
         assert (await ask(page, line=1))[-1]["type"] == "done", "it goes on"
-    for origin in ("http://evil.example", "null", None):
-        async with running.connect(origin) as page:
-            refusal = json.loads(await page.recv())
-            assert refusal["code"] == "forbidden"
-            assert "only this server's own page is" in refusal["message"]
+    async with running.connect(None) as page:
+        refusal = json.loads(await page.recv())
+        assert refusal["code"] == "forbidden"
+        assert "only this server's own page is" in refusal["message"]
+    for origin in ("http://evil.example", "null"):
+        with pytest.raises(InvalidStatus, match="403"):
+            await running.connect(origin)
 
 
-async def test_the_position_of_a_game_that_is_on_is_nobodys_to_analyse(running: Running) -> None:
-    players = [await Client.login(f"ws://127.0.0.1:{running.server.port}", n) for n in "ab"]
+async def at_a_table(url: str) -> list[Client]:
+    """Have a and b begin a game."""
+    players = [await Client.login(url, name) for name in "ab"]
     await players[0].seek("b")
     await players[1].seek("a")
     for player in players:
         await player.get_ready()
     for player in players:
         await player.expect(Started)
+    return players
+
+
+async def play_on(book: Scorebook, players: list[Client]) -> None:
+    """Have two players make moves until more tiles are on the board than one play has."""
+    mover, other = players if book.opened.players[0] == "a" else reversed(players)
+    assert book.game is not None
+    while sum(map(bool, book.game.position.board.squares)) <= book.rules.rack_size:
+        turn = await mover.expect(YourTurn)
+        move = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
+        await mover.play(turn, format_move(move, book.rules.distribution.alphabet))
+        await mover.expect(Played)
+        mover, other = other, mover
+
+
+async def test_a_lent_bot_plays_no_position_of_a_game_that_is_on(tmp_path: Path) -> None:
+    bots: list[Channel] = []
+
+    async def lend(_name: str) -> Worker:
+        ours, theirs = MemoryChannel.pair()
+        bots.append(theirs)
+        return Worker(ours)
+
+    offered = Tables(TableKind(lexicon=load_lexicon(), bots={"passes": lambda: Passer("passes")}))
+    async with served(tmp_path / "j.db", offered=offered, open_bot=lend, max_games=9) as server:
+        url = url_of(server)
+        players = await at_a_table(url)
+        (host,) = server._hosting.games.values()
+        await play_on(host.book, players)
+        assert host.book.game is not None
+        live = host.book.game.position
+        squares = live.board.squares
+        shifted = replace(live, board=Board(live.board.layout, squares[-1:] + squares[:-1]))
+        as_it_is, by_a_column = (write_cgp(each, standard_rules()) for each in (live, shifted))
+        honest = await Client.login(f"{url}/passes", "honest", "arbiter")
+        offer = NewGame(game="afar", seq=0, players=("x", "y"), you=0, lexicon="scowl")
+        turn = YourTurn(
+            game="afar",
+            seq=1,
+            position=CGP,
+            rack="AEINRST",
+            bag=70,
+            clocks=(60_000, 60_000),
+            deadline_ms=60_000,
+        )
+        unfair: list[list[NewGame | YourTurn]] = [
+            [offer, structs.replace(turn, position=as_it_is)],
+            [offer, structs.replace(turn, position=by_a_column)],
+            [structs.replace(offer, opening=by_a_column)],
+        ]
+        for asked in unfair:
+            arbiter = await Client.login(f"{url}/passes", "unfair", "arbiter")
+            for message in asked:
+                await arbiter.channel.send(message)
+            refused = await arbiter.expect(Error)
+            assert (refused.code, refused.retry, refused.game) == ("forbidden", "later", "afar")
+            assert "a game that is on" in refused.message
+            with pytest.raises(ChannelClosed):
+                await arbiter.expect(Pong)
+            for carried in (*asked[:-1], Goodbye(code="closed", message="the other side is gone")):
+                assert (await bots[-1].receive()).content == carried
+        for fine in (offer, turn):
+            await honest.channel.send(fine)
+            assert (await bots[0].receive()).content == fine
+        for client in (honest, *players):
+            await client.channel.send(Ping(id=1))
+            await client.expect(Pong)
+            await client.close()
+
+
+async def test_the_position_of_a_game_that_is_on_is_nobodys_to_analyse(running: Running) -> None:
+    players = await at_a_table(url_of(running.server))
     async with running.connect() as page:
-        (_, refused, _) = await ask(page)
-        assert refused["type"] == "left_out", "who plays there has an empty board, too"
-        assert "game that is on" in refused["why"]
         (game,) = running.server._hosting.games.values()
         book = game.book
-        mover, other = players if book.opened.players[0] == "a" else reversed(players)
         assert book.game is not None
-        while book.game.position.board.is_empty:
-            turn = await mover.expect(YourTurn)
-            move = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
-            await mover.play(turn, format_move(move, book.rules.distribution.alphabet))
-            await mover.expect(Played)
-            mover, other = other, mover  # it exchanged: its rack had no word
+        beginning = write_cgp(book.game.position, standard_rules())
+        assert (await ask(page))[1]["type"] == "turn", "another rack on an empty board"
+        running.engine.cgp = beginning
+        (_, refused, _) = await ask(page)
+        assert refused["type"] == "left_out", "its own rack"
+        assert "game that is on" in refused["why"]
+        await play_on(book, players)
         assert (await ask(page))[1]["type"] == "turn", "the empty board is nobody's now"
         running.engine.cgp = write_cgp(book.game.position, standard_rules())
         assert (await ask(page))[1]["type"] == "left_out"

@@ -9,16 +9,26 @@ from pathlib import Path
 
 import pytest
 from guests import on_turn, two_at_a_table
+from msgspec import UNSET, UnsetType
 from servers import served
 
 from bot.seat_text import LIKE_AN_ADDRESS
 from harness.cli.asking import _ask
 from harness.lab.bench.client import Client
 from harness.server.admission import Admission, client_of, plain_address
+from harness.server.ladder.settings import LadderSettings
 from harness.server.server import MatchServer
 from harness.server.tokens import KnownTokens, hash_token
 from protocol.channel import ChannelClosed
-from protocol.messages import Administer, Goodbye, ServerState
+from protocol.messages import (
+    Administer,
+    Decline,
+    GameOver,
+    Goodbye,
+    NewGame,
+    Seeking,
+    ServerState,
+)
 
 LONG = "9" * 8_000
 
@@ -177,10 +187,132 @@ async def test_a_ban_holds_for_all_ports_of_an_address(
 
     async with proxy(server, reported) as url:
         ann = await Client.login(url, "ann")
-        (player,) = (await do("ban", banned)).players
+        (player,) = (await do("list", "")).players
         assert plain_address(player.address) == plain_address(reported.replace("PORT", "1"))
+        await do("ban", banned)
         await ann.expect(Goodbye)
         with pytest.raises(ChannelClosed, match="banned"):
             await Client.login(url, "ann")
         assert (await do("unban", banned)).bans == ()
         await (await Client.login(url, "ann")).close()
+
+
+# --- names without a token ------------------------------------------------------------------------
+
+
+@asynccontextmanager
+async def reached(journal: Path) -> AsyncIterator[tuple[str, str]]:
+    """Have a server on a journal; yield its URLs for clients of two addresses."""
+    admission = Admission(proxies=("127.0.0.1",))
+    async with (
+        served(journal, admission=admission) as server,
+        proxy(server, "203.0.113.9:PORT") as here,
+        proxy(server, "198.51.100.1:PORT") as there,
+    ):
+        yield here, there
+
+
+async def is_refused(url: str, name: str, secret: str | UnsetType) -> None:
+    with pytest.raises(ChannelClosed, match="1008 forbidden"):
+        await Client.login(url, name, secret=secret)
+
+
+def has_text(folder: Path, text: str) -> bool:
+    """Tell whether any file of a folder has a text in it."""
+    return any(text.encode() in file.read_bytes() for file in folder.iterdir())
+
+
+GUESSES = (UNSET, "", "ab" * 16, "ab" * 32)
+"""What a stranger may send for a secret."""
+
+
+async def test_after_a_restart_a_game_goes_on_for_its_players_alone(tmp_path: Path) -> None:
+    async with reached(tmp_path / "games.db") as (here, _):
+        ann = await Client.login(here, "ann", secret="")
+        bob = await Client.login(here, "bob")
+        secret = ann.welcome.secret
+        assert isinstance(secret, str)
+        assert (len(secret), bob.welcome.secret) == (64, UNSET)
+        await ann.seek("bob")
+        await bob.seek("ann")
+        game = await ann.get_ready()
+        await bob.get_ready()
+        await on_turn(ann, bob)
+    assert not has_text(tmp_path, secret)
+    assert not has_text(tmp_path, "203.0.113.9")
+    async with reached(tmp_path / "games.db") as (here, there):
+        for guess in GUESSES:
+            await is_refused(here, "ann", guess)
+            await is_refused(there, "ann", guess)
+            await is_refused(there, "bob", guess)
+        ann = await Client.login(there, "ann", secret=secret)
+        bob = await Client.login(here, "bob")
+        assert (ann.welcome.secret, bob.welcome.secret) == (secret, UNSET)
+        for client in (ann, bob):
+            assert client.welcome.games == (game,)
+            await client.resume(game, -1)
+        over, _ = await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
+        assert (over.game, over.outcome) == (game, "zeroes")
+
+
+async def test_the_newest_login_counts_if_it_is_the_holders(tmp_path: Path) -> None:
+    async with reached(tmp_path / "games.db") as (here, there):
+        first = await Client.login(here, "ann", secret="")
+        secret = first.welcome.secret
+        assert isinstance(secret, str)
+        for guess in GUESSES:
+            await is_refused(here, "ann", guess)
+        newest = await Client.login(there, "ann", secret=secret)
+        assert (await first.expect(Goodbye)).code == "replaced"
+        assert newest.welcome.secret == secret
+        await first.close()
+        await newest.close()
+
+
+async def test_a_name_of_version_1_stays_with_its_address(tmp_path: Path) -> None:
+    async with reached(tmp_path / "games.db") as (here, there):
+        ann, bob, _ = await two_at_a_table(here)
+        await is_refused(there, "ann", "")
+        newer = await Client.login(here, "ann", secret="")
+        assert newer.welcome.secret is UNSET
+        again = await Client.login(here, "ann")  # which else would be shut out of its own game
+        for client in (ann, bob, newer, again):
+            await client.close()
+
+
+async def test_a_ladder_rates_no_game_between_players_of_one_network(tmp_path: Path) -> None:
+    async with (
+        served(
+            tmp_path / "games.db",
+            admission=Admission(proxies=("127.0.0.1",)),
+            rated=LadderSettings(),
+            max_games=9,
+        ) as server,
+        proxy(server, "203.0.113.9:PORT") as anns,
+        proxy(server, "203.0.113.77:PORT") as bobs,
+        proxy(server, "198.51.100.1:PORT") as cems,
+    ):
+        ann = await Client.login(anns, "ann", token="a" * 32)
+        bob = await Client.login(bobs, "bob", token="b" * 32)
+        for client in (ann, bob):
+            await client.seek(None, games=2)
+            await client.expect(Seeking)
+        for client in (ann, bob):
+            assert "not rated" in ((await client.expect(Seeking)).not_rated or "")
+        game = (await ann.expect(NewGame)).game
+        await ann.channel.send(Decline(game=game, code="unsupported_rules", message="no"))
+        for client in (ann, bob):
+            await client.expect(GameOver)
+        cem = await Client.login(cems, "cem", token="c" * 32)
+        await cem.seek(None)
+        offer = await cem.expect(NewGame)
+        await cem.channel.send(Decline(game=offer.game, code="unsupported_rules", message="no"))
+        await cem.expect(GameOver)
+        ladder = server._lobby.ladder
+        assert ladder is not None
+        async with asyncio.timeout(20):
+            await ladder._changed.wait()  # it has taken a game
+        history = ladder.tables["ladder"].history
+        assert [each.game for each in history.latest(9, 9)] == [offer.game]
+        for client in (ann, bob, cem):
+            await client.close()

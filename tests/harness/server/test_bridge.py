@@ -101,9 +101,8 @@ class Running:
 @pytest.fixture
 async def running(config: Path) -> AsyncIterator[Running]:
     running = Running(config)
-    await running.bridge.start()
-    yield running
-    await running.bridge.stop()
+    async with running.bridge.listening():
+        yield running
 
 
 async def ask(page: ClientConnection, line: str) -> str:

@@ -5,141 +5,57 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
+import msgspec
 import pytest
+from bot_players import Passes
+from directed_events import event
 from guests import Guest
 from match_samples import match_config
-from servers import served, url_of
 
-from harness.arbiter.journal import Journal
+from bot.seat.connection import BotRunner, TurnedAway
+from bot.seat.player_thread import Bot
+from engine.notation.gcg import read_gcg
+from harness.cli.asking import _ask
 from harness.lab.bench.client import Client
-from harness.matches.folder import MatchFolder
-from harness.matches.pairings import Round
-from harness.server.direction import Plan
-from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
-from harness.server.tokens import Gatekeeper, hash_token
+from harness.matches.config import MatchError
+from harness.matches.folder import FolderContents, MatchFolder, copy_folder
+from harness.matches.report import write_summary
+from harness.matches.standings import what_is_left
+from harness.matches.tournament import Tournament
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
-from protocol.errors import PeerError
 from protocol.messages import (
     Direct,
     Error,
-    Goodbye,
-    Hello,
-    Ping,
-    Pong,
     Seek,
     Seeking,
     StandingList,
-    Standings,
 )
-from protocol.parts import TimeControl
+from protocol.parts import Arrangement
 from protocol.websocket import dial
 
 
-class Event:
-    """A server with a tournament, and a director."""
-
-    def __init__(self, url: str, folder: Path, director: Client) -> None:
-        self.url = url
-        self.folder = folder
-        self.director = director
-
-    async def until(self, holds: Callable[[StandingList], object]) -> StandingList:
-        """Ask how the tournament stands until that holds."""
-        while True:
-            listed = await self.ask(Standings())
-            assert isinstance(listed, StandingList)
-            if holds(listed):
-                return listed
-            await asyncio.sleep(0.02)
-
-    async def ask(self, message: Standings | Direct) -> StandingList | Error:
-        """Return the answer to a message; what was told before is skipped."""
-        await self.director.channel.send(message)
-        await self.director.channel.send(Ping(id=1))
-        answer: StandingList | Error | None = None
-        while not isinstance(told := await self.director.receive(), Pong):
-            if isinstance(told, Error) or not isinstance(answer, Error):
-                assert isinstance(told, StandingList | Error)
-                answer = told
-        assert answer is not None
-        return answer
-
-    async def direct(self, **act: Any) -> StandingList:
-        """Direct, which must not be refused."""
-        answer = await self.ask(Direct(**act))
-        assert isinstance(answer, StandingList), answer
-        return answer
-
-    async def guests(self, *names: str) -> list[Guest]:
-        """Have guests come."""
-        guests = [Guest(self.url, name) for name in names]
-        for guest in guests:
-            await guest.come()
-        return guests
-
-    def rounds(self) -> list[Round]:
-        """Read which rounds were paired."""
-        with MatchFolder(self.folder) as files:
-            return [it for it in files.decisions if isinstance(it, Round)]
-
-
-@asynccontextmanager
-async def event(
-    folder: Path,
-    *names: str,
-    open_: bool = False,
-    wait_s: float = 600,
-    ready_ms: int = 20_000,
-    drain_s: float = 0,
-    **terms: Any,
-) -> AsyncIterator[Event]:
-    """Serve a Swiss of single games, whose entrants have ``ready_ms`` to come to a game."""
-    lexicon = load_lexicon()
-    config = match_config(
-        seats=tuple(f"guest:{name}" for name in names),
-        names=names,
-        games=terms.pop("games", 1),
-        time=TimeControl(initial_ms=60_000, ready_ms=ready_ms),
-        lexicon_checksum=lexicon.checksum,
-        seed=None,
-        format=terms.pop("format", "swiss"),
-        concurrency=4,
-        **terms,
-    )
-    with MatchFolder(folder) as files:
-        journal = Journal(folder / "match.db")
-        plan = Plan(
-            config=config,
-            files=files,
-            directors={"hannah": hash_token("h")},
-            is_open=open_,
-            wait_s=wait_s,
-            notice=print,
-        )
-        server = MatchServer(
-            Tables(TableKind(lexicon=lexicon)),
-            journal,
-            Gatekeeper(journal),
-            drain_s=drain_s,
-            plan=plan,
-            max_games=4,
-        )
-        await server.start()
-        url = f"ws://127.0.0.1:{server.port}"
-        director = await Client.login(url, "hannah", "director", token="h")
-        try:
-            yield Event(url, folder, director)
-        finally:
-            await director.close()
-            await server.stop()
-            journal.close()
+async def test_a_guest_left_running_comes_back_to_its_event_and_joins_no_other(
+    tmp_path: Path,
+) -> None:
+    addresses: list[str] = []
+    runner = BotRunner(Bot("bob", Passes))
+    playing: asyncio.Task[str] | None = None
+    for folder in ("here", "here", "elsewhere"):
+        async with event(tmp_path / folder, open_=True) as there:
+            addresses.append(there.url)
+            playing = playing or asyncio.create_task(runner.run(lambda: dial(addresses[-1])))
+            if folder == "here":
+                await there.until(lambda listed: presences(listed) == {"bob": "here"})
+                continue
+            with pytest.raises(TurnedAway) as away:
+                await asyncio.wait_for(playing, 60)
+            assert away.value.code == "other_event"
+            assert not presences(await there.direct(action="pause"))
 
 
 def presences(listed: StandingList) -> dict[str, str]:
@@ -176,12 +92,47 @@ async def test_who_misses_two_games_is_not_paired_until_it_is_back(tmp_path: Pat
     assert cem.ends, "it has played since"
 
 
+async def test_no_round_is_paired_during_an_outage(tmp_path: Path) -> None:
+    async with event(tmp_path, "ann", "bob", "cem", ready_ms=500, rounds=8) as there:
+        ann, bob, cem = await there.guests("ann", "bob", "cem")
+        await there.until(lambda it: it.round == 1)
+        await there.direct(action="pause")
+        paused = await there.until(lambda it: all(game.outcome for game in it.games))
+        for guest in (bob, cem):
+            await guest.leave()
+        await there.until(lambda it: list(presences(it).values()).count("away") == 2)
+        listed = await there.direct(action="resume")
+        assert listed.round == paused.round
+        assert "logging in" in listed.waits
+        rested = sum(row.byes for row in listed.rows if row.name == "bob")
+        await cem.come()
+        listed = await there.until(lambda it: it.round == paused.round + 1)
+        assert sum(row.byes for row in listed.rows if row.name == "bob") == rested
+        await bob.come()
+        await there.until(lambda it: it.over)
+        for guest in (ann, bob, cem):
+            await guest.leave()
+    with MatchFolder(tmp_path) as files:
+        assert not files.missed
+
+
 async def test_a_game_that_neither_comes_to_is_lost_to_both(tmp_path: Path) -> None:
-    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=50, rounds=1) as there:
+    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=50, rounds=2) as there:
+        here = [await Client.login(there.url, name) for name in ("ann", "bob")]
+        await there.until(lambda it: it.over)
+        refused = await there.ask(Direct(action="correct", number=1))
+        assert isinstance(refused, Error)
+        assert "ann and bob" in refused.message
+        for name in ("ann", "bob"):
+            await there.direct(action="join", name=name)
+        assert not (await there.direct(action="correct", number=1)).over
         listed = await there.until(lambda it: it.over)
-        assert [game.outcome for game in listed.games] == ["no_show"]
+        for client in here:
+            await client.close()
+        assert {(game.outcome, game.winner) for game in listed.games} == {("no_show", None)}
         assert points(listed) == {"ann": 0, "bob": 0}
-        answer = await there.direct(action="correct", number=1, scores=(0, 1))
+        number = listed.games[0].number
+        answer = await there.direct(action="correct", number=number, scores=(0, 1))
         winner = listed.games[0].players[1]
         assert points(answer)[winner] == 1
 
@@ -191,17 +142,19 @@ async def test_a_corrected_result_counts_and_a_void_one_is_played_again(tmp_path
         guests = await there.guests("ann", "bob", "cem", "dan")
         guests[0].moves.clear()
         await there.until(lambda it: it.round == 1)
-        for act, code in (
-            (Direct(action="correct", number=9, scores=(1, 2)), "unknown_game"),
-            (Direct(action="correct"), "bad_direction"),
-            (Direct(action="withdraw", name="anne"), "unknown_entrant"),
-            (Direct(action="withdraw"), "bad_direction"),
-            (Direct(action="resume"), "bad_direction"),
-            (Direct(action="join", name="bob"), "bad_direction"),
+        for act, code, word in (
+            (Direct(action="correct", number=9, scores=(1, 2)), "unknown_game", "no game 9"),
+            (Direct(action="correct", number=1, scores=(1, 2)), "unknown_game", "not over"),
+            (Direct(action="correct"), "bad_direction", "number"),
+            (Direct(action="withdraw", name="anne"), "unknown_entrant", "'anne'"),
+            (Direct(action="withdraw"), "bad_direction", "name"),
+            (Direct(action="resume"), "bad_direction", "paused"),
+            (Direct(action="join", name="bob"), "bad_direction", "bob"),
         ):
             refused = await there.ask(act)
             assert isinstance(refused, Error)
             assert refused.code == code
+            assert word in refused.message
         guests[0].moves.set()
         listed = await there.until(lambda it: it.over)
         assert len(guests[0].ends) == 2
@@ -211,6 +164,7 @@ async def test_a_corrected_result_counts_and_a_void_one_is_played_again(tmp_path
         scores = (40, 500) if ahead else (500, 40)
         answer = await there.direct(action="correct", number=last.number, scores=scores)
         assert (answer.games[0].scores, answer.games[0].outcome) == (scores, "corrected")
+        assert answer.games[0].winner == int(ahead)
         gained = {name: points(answer)[name] - points(listed)[name] for name in last.players}
         assert gained[last.players[ahead]] in (0.5, 1)
         assert sum(gained.values()) == 0
@@ -227,9 +181,15 @@ async def test_a_corrected_result_counts_and_a_void_one_is_played_again(tmp_path
 
 async def test_nothing_begins_while_it_is_paused_also_after_a_start(tmp_path: Path) -> None:
     async with event(tmp_path, "ann", "bob", rounds=2) as there:
-        await there.direct(action="pause", why="lunch")
-        for guest in await there.guests("ann", "bob"):
+        ann = await Client.login(there.url, "ann")
+        listed = await there.direct(action="pause", why="lunch")
+        assert "paused by hannah: lunch" in listed.waits
+        assert listed.waits == (await ann.expect(Seeking)).held_back, "who is here is told, too"
+        for guest in await there.guests("bob"):
             await guest.leave()
+        await ann.channel.send(Seek(games=3))
+        assert (await ann.expect(Seeking)).held_back == listed.waits
+        await ann.close()
     async with event(tmp_path, "ann", "bob", rounds=2) as there:
         guests = await there.guests("ann", "bob")
         listed = await there.until(lambda it: "away" not in presences(it).values())
@@ -259,6 +219,37 @@ async def test_a_game_goes_on_after_the_server_was_stopped_in_it(tmp_path: Path)
         assert {end.game for guest in guests for end in guest.ends} == {before.games[0].game}
         for guest in guests:
             await guest.leave()
+
+
+async def test_a_copy_goes_on_with_late_joiners_unless_its_decisions_are_missing(
+    tmp_path: Path,
+) -> None:
+    copy = tmp_path / "copy"
+    async with event(tmp_path / "here", "ann", open_=True, wait_s=0, rounds=2) as there:
+        guests = await there.guests("ann", "eve")
+        guests[0].moves.clear()
+        await guests[0].thinks.wait()
+        assert copy_folder(there.folder, copy).games == 1
+        begun = FolderContents(copy)
+        terms = match_config(
+            seats=("guest:ann",), names=("ann",), format="swiss", rounds=2, games=1
+        )
+        assert "round 1 of 2, 1 game open" in what_is_left(terms, begun)
+        for guest in guests:
+            await guest.leave()
+    async with event(copy, "ann", open_=True, rounds=2) as there:
+        guests = await there.guests("ann", "eve")
+        listed = await there.until(lambda it: it.over)
+        assert (listed.rows[0].games, listed.round) == (2, 2)
+        for guest in guests:
+            await guest.leave()
+    (copy / "decisions.jsonl").unlink()
+    with MatchFolder(copy) as files:
+        damaged = Tournament(terms, load_lexicon(), files, print)
+        with pytest.raises(MatchError, match="decisions"):
+            await damaged.play()
+        with pytest.raises(MatchError, match="decisions"):
+            write_summary(terms, files)
 
 
 async def test_a_pause_holds_back_no_game_that_is_on_also_after_a_start(tmp_path: Path) -> None:
@@ -294,10 +285,13 @@ async def test_a_game_that_neither_came_to_is_lost_also_if_the_server_ends_as_it
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(MatchFolder, "append", full)
-    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=50, rounds=1):
+    async with event(tmp_path, "ann", "bob", wait_s=0, ready_ms=50, rounds=1) as there:
+        here = [await Client.login(there.url, name) for name in ("ann", "bob")]
         decisions = tmp_path / "decisions.jsonl"
         while not (decisions.exists() and "missed" in decisions.read_text()):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
+        for client in here:
+            await client.close()
     monkeypatch.undo()
     async with event(tmp_path, "ann", "bob", rounds=1) as there:
         listed = await there.until(lambda it: it.over)
@@ -333,16 +327,17 @@ async def test_who_withdraws_loses_the_games_that_are_left(tmp_path: Path) -> No
         await guests[3].thinks.wait()
         await there.direct(action="withdraw", name="dan", why="gone home")
         assert guests[3].goodbye is None, "its game goes on"
-        await there.direct(action="join", name="dan")
+        await there.direct(action="join", name="dan", why="back")
+        assert "hannah: back" in (tmp_path / "decisions.jsonl").read_text()
         assert presences(await there.until(lambda it: True))["dan"] == "here"
-        await there.direct(action="withdraw", name="dan")
+        await there.direct(action="withdraw", name="dan", why="gone home")
         guests[3].moves.set()
         listed = await there.until(lambda it: it.over)
         assert presences(listed)["dan"] == "withdrawn"
         await there.until(lambda _: guests[3].goodbye is not None)
-        assert guests[3].goodbye == Goodbye(
-            code="withdrawn", message="you have withdrawn from the tournament"
-        )
+        assert guests[3].goodbye is not None
+        assert guests[3].goodbye.code == "withdrawn"
+        assert guests[3].goodbye.message.endswith("by hannah: gone home")
         assert len(guests[3].ends) == 1
         for guest in guests:
             await guest.leave()
@@ -353,6 +348,126 @@ async def test_who_withdraws_loses_the_games_that_are_left(tmp_path: Path) -> No
     assert all(result.winner == 0 and result.note == "not offered" for result in forfeits)
 
 
+async def test_a_swiss_waits_for_entrants_until_a_director_ends_it(tmp_path: Path) -> None:
+    async with event(tmp_path, "ann", "bob", open_=True, rounds=3) as there:
+        ann, bob = await there.guests("ann", "bob")
+        for guest in (ann, bob):
+            guest.moves.clear()
+        await there.until(lambda it: it.games and it.games[0].game)
+        listed = await there.direct(action="withdraw", name="bob")
+        assert (listed.games[0].outcome, listed.waits) == (None, ""), "it is the game that is on"
+        for guest in (ann, bob):
+            guest.moves.set()
+        listed = await there.until(lambda it: it.games[0].outcome)
+        assert "round 2 waits" in listed.waits
+        assert "'end'" in listed.waits
+    async with event(tmp_path, "ann", "bob", open_=True, rounds=3) as there:
+        listed = await there.until(lambda it: it.round == 1)
+        assert (listed.over, "round 2 waits" in listed.waits) == (False, True)
+        (ann,) = await there.guests("ann")
+        await there.direct(action="join", name="bob")
+        (bob,) = await there.guests("bob")
+        await there.until(lambda it: it.over and len(ann.ends) == len(bob.ends) == 2)
+    async with event(tmp_path / "end", "ann", "bob", open_=True, rounds=9) as there:
+        ann, bob = await there.guests("ann", "bob")
+        for guest in (ann, bob):
+            guest.moves.clear()
+        await there.until(lambda it: it.games and it.games[0].game)
+        listed = await there.direct(action="end", why="the hall closes")
+        assert (listed.over, "ended" in listed.waits) == (False, True)
+        for guest in (ann, bob):
+            guest.moves.set()
+        listed = await there.until(lambda it: it.over)
+        assert (listed.round, listed.waits) == (1, "")
+        refused = await there.ask(Direct(action="end"))
+        assert isinstance(refused, Error)
+        with pytest.raises(ChannelClosed, match="forbidden"):
+            await Client.login(there.url, "eve")
+        act = Direct(action="pause")
+        assert (await _ask(there.url, "director", "hannah", "h", None, act, StandingList)).over
+        for guest in (ann, bob):
+            guest.moves.clear()
+        act = Direct(action="resume")
+        listed = await _ask(there.url, "director", "hannah", "h", None, act, StandingList)
+        assert (listed.round, listed.over) == (2, False), "the answer shows the round that begins"
+        for guest in (ann, bob):
+            await guest.leave()
+
+
+async def test_a_director_gives_half_a_bye_and_sets_a_pair(tmp_path: Path) -> None:
+    names = ("ann", "bob", "cem", "dan", "eve")
+    async with event(tmp_path, *names, rounds=2) as there:
+        await there.direct(action="bye", name="eve", number=1)
+        await there.direct(action="bye", name="bob", number=2)
+        await there.direct(action="pair", name="dan", opponent="ann")
+        for act, word in (
+            ({"action": "pair", "name": "ann", "opponent": "ann"}, "itself"),
+            ({"action": "pair", "name": "ann", "opponent": "zed"}, "'zed'"),
+            ({"action": "pair", "name": "bob", "opponent": "ann"}, "ann"),
+            ({"action": "pair", "name": "bob", "opponent": "eve"}, "eve"),
+            ({"action": "pair", "name": "bob"}, "opponent"),
+            ({"action": "bye", "name": "ann", "number": 1}, "ann"),
+            ({"action": "bye", "name": "ann", "number": 3}, "round is 2"),
+            ({"action": "bye", "name": "ann", "number": 2, "void": True}, "take back"),
+        ):
+            refused = await there.ask(Direct(**act))
+            assert isinstance(refused, Error)
+            assert word in refused.message
+        listed = await there.direct(action="bye", name="bob", number=2, void=True)
+        assert "dan" in listed.waits
+        assert "eve" not in listed.waits
+    async with event(tmp_path, *names, rounds=2) as there:
+        listed = await there.until(lambda _: True)
+        assert listed.arranged == (
+            Arrangement(round=1, names=("eve",), half=True),
+            Arrangement(round=1, names=("ann", "dan")),
+        )
+        guests = await there.guests(*names[:4])
+        guests[0].moves.clear()
+        listed = await there.until(lambda it: it.round == 1)
+        guests += await there.guests("eve")
+        assert {frozenset(game.players) for game in listed.games} == {
+            frozenset(("ann", "dan")),
+            frozenset(("bob", "cem")),
+        }
+        assert listed.arranged == (Arrangement(round=1, names=("eve",), half=True),)
+        assert points(listed)["eve"] == 0.5
+        await there.direct(action="withdraw", name="cem")
+        refused = await there.ask(Direct(action="pair", name="cem", opponent="bob"))
+        assert isinstance(refused, Error)
+        assert "cem is withdrawn" in refused.message
+        await there.direct(action="bye", name="bob", number=2)
+        guests[0].moves.set()
+        listed = await there.until(lambda it: it.over)
+        assert listed.arranged == (
+            Arrangement(round=2, names=(listed.arranged[0].names[0],)),
+            Arrangement(round=2, names=("bob",), half=True),
+        )
+        assert {row.name: row.half_byes for row in listed.rows if row.half_byes} == {
+            "bob": 1,
+            "eve": 1,
+        }
+        page = f"{there.url.replace('ws', 'http', 1)}/api/standings"
+        told = await asyncio.to_thread(urlopen, f"{page}/1")
+        first = msgspec.json.decode(told.read(), type=StandingList)
+        assert {frozenset(game.players) for game in first.games} == {
+            frozenset(("ann", "dan")),
+            frozenset(("bob", "cem")),
+        }
+        assert {game.game for game in first.games} <= {end.game for it in guests for end in it.ends}
+        assert [each.names for each in first.arranged] == [("eve",)]
+        with pytest.raises(HTTPError, match="404"):
+            await asyncio.to_thread(urlopen, f"{page}/3")
+        number = first.games[0].number
+        listed = await there.direct(action="correct", number=number, scores=(1, 2))
+        assert [game.outcome for game in listed.games if game.number == number] == ["corrected"]
+        for guest in guests:
+            await guest.leave()
+    summary = (tmp_path / "summary.txt").read_text(encoding="utf-8")
+    assert "won: " + listed.arranged[0].names[0] in summary
+    assert "tied: " in summary
+
+
 async def test_an_open_swiss_takes_late_joiners(tmp_path: Path) -> None:
     async with event(tmp_path, "ann", "bob", open_=True, rounds=3) as there:
         ann, bob = await there.guests("ann", "bob")
@@ -360,10 +475,16 @@ async def test_an_open_swiss_takes_late_joiners(tmp_path: Path) -> None:
         await ann.thinks.wait()
         with pytest.raises(ChannelClosed, match="forbidden"):
             await Client.login(there.url, "d an")
+        with pytest.raises(ChannelClosed, match="forbidden"):
+            await Client.login(there.url, "Ann")
         refused = await there.ask(Direct(action="join", name="d an"))
         assert isinstance(refused, Error)
         await there.direct(action="join", name="cem")
         cem, dan = await there.guests("cem", "dan")
+        for name in ("CEM", "Dan"):  # as late entrants came
+            with pytest.raises(ChannelClosed, match="forbidden"):
+                await Client.login(there.url, name)
+            assert isinstance(await there.ask(Direct(action="join", name=name)), Error)
         ann.moves.set()
         listed = await there.until(lambda it: it.over)
         assert {row.name: row.byes for row in listed.rows} == dict.fromkeys(
@@ -379,40 +500,20 @@ async def test_an_open_swiss_takes_late_joiners(tmp_path: Path) -> None:
         assert len((await there.until(lambda it: it.over)).rows) == 4
 
 
-@pytest.mark.parametrize(
-    ("role", "name", "token"),
-    [("player", "zed", None), ("director", "hannah", "x"), ("director", "ann", "h")],
-)
-async def test_strangers_are_refused(
-    tmp_path: Path, role: Any, name: str, token: str | None
-) -> None:
-    async with event(tmp_path, "ann", "bob") as there:
-        with pytest.raises(ChannelClosed):
-            await Client.login(there.url, name, role, token=token)
-
-
-async def test_a_full_tournament_forbids_nothing_but_has_no_place(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("harness.server.direction.MOST_LISTED", 2)
-    async with event(tmp_path, "ann", "bob", open_=True) as there:
-        with pytest.raises(ChannelClosed, match="1013 busy"):
-            await Client.login(there.url, "cem")
-
-
-async def test_no_bot_is_lent_during_a_tournament(tmp_path: Path) -> None:
-    async with event(tmp_path, "ann", "bob") as there:
-        channel = await dial(f"{there.url}/static")
-        await channel.send(Hello(role="arbiter", name="afar"))
-        told, _ = await channel.receive()
-        assert isinstance(told, Error)
-        assert (told.code, told.message) == ("unknown_bot", "no bot is lent during a tournament")
-        await channel.close(1000, "told")
-
-
-async def refusal(client: Client, asked: Awaitable[None]) -> str:
-    await asked
-    return (await client.expect(Error)).code
+async def test_who_came_by_itself_can_be_withdrawn_before_the_first_round(tmp_path: Path) -> None:
+    async with event(tmp_path, "ann", open_=True, rounds=1) as there:
+        guests = await there.guests("ann", "bob", "cem")
+        assert set(presences(await there.direct(action="withdraw", name="cem"))) == {"ann", "bob"}
+        guests[0].moves.clear()
+        await there.direct(action="resume")
+        await guests[0].thinks.wait()
+        assert "bob" in presences(await there.direct(action="withdraw", name="bob")), "it plays"
+        guests[0].moves.set()
+        assert set(presences(await there.until(lambda it: it.over))) == {"ann", "bob"}
+        for guest in guests:
+            await guest.leave()
+        assert "withdrawn" in repr(guests[2].goodbye)
+    assert "cem" not in (tmp_path / "summary.txt").read_text(encoding="utf-8")
 
 
 async def test_a_folder_that_cannot_be_written_refuses_decisions(
@@ -438,6 +539,28 @@ async def test_a_folder_that_cannot_be_written_refuses_decisions(
         assert set(presences(listed)) == {"ann", "bob"}
 
 
+async def test_a_full_disk_ends_no_tournament(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = asyncio.Event()
+
+    def full(path: Path, _value: object) -> None:
+        tried.set()
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    async with event(tmp_path, "ann", "bob", rounds=2) as there:
+        guests = await there.guests("ann", "bob")
+        with monkeypatch.context() as patched:
+            await there.until(lambda it: it.round == 1)
+            patched.setattr("harness.matches.folder._append", full)
+            await asyncio.wait_for(tried.wait(), 30)
+        listed = await there.until(lambda it: it.over)
+        assert [row.games for row in listed.rows] == [2, 2]
+        for guest in guests:
+            await guest.leave()
+    assert len((tmp_path / "results.jsonl").read_text().splitlines()) == 2
+
+
 async def test_a_correction_counts_though_its_summary_cannot_be_written(tmp_path: Path) -> None:
     (tmp_path / "summary.json").mkdir()  # so no file can take its place
     async with event(tmp_path, "ann", "bob") as there:
@@ -446,6 +569,37 @@ async def test_a_correction_counts_though_its_summary_cannot_be_written(tmp_path
         last = listed.games[0]
         answer = await there.direct(action="correct", number=last.number, scores=(500, 40))
         assert (answer.games[0].scores, answer.games[0].outcome) == ((500, 40), "corrected")
+        for guest in guests:
+            await guest.leave()
+
+
+async def test_a_correction_is_told_wherever_the_game_is(tmp_path: Path) -> None:
+    async with event(tmp_path, "ann", "bob") as there:
+        guests = await there.guests("ann", "bob")
+        (last,) = (await there.until(lambda it: it.over)).games
+        page = f"{there.url.replace('ws', 'http', 1)}/api/games"
+
+        async def told(what: str) -> bytes:
+            answer = await asyncio.to_thread(urlopen, page + what)
+            return bytes(answer.read())
+
+        for why, scores, outcome, winner in (
+            ("misread", (40, 500), "out", 1),
+            ("misread again", (500, 40), "out", 0),
+            ("", None, "host_error", None),
+        ):
+            number = last.number
+            await there.direct(action="correct", number=number, scores=scores, why=why)
+            past = msgspec.json.decode(await told(""))["past"][-1]
+            over = msgspec.json.decode(await told(f"/{last.game}"))["over"]
+            gcg, sheet = await told(f"/{last.game}.gcg"), tmp_path / "games" / f"{number:05d}.gcg"
+            assert past["game"] == last.game
+            for end in (past, over):
+                assert (end["outcome"], end["winner"]) == (outcome, winner)
+                assert f"director hannah{': ' * bool(why)}{why}" in end["message"]
+                assert end["scores"] == list(scores or end["scores"])
+            for note in (read_gcg(gcg.decode()).note, read_gcg(sheet.read_text()).events[-1].note):
+                assert over["message"] in note
         for guest in guests:
             await guest.leave()
 
@@ -467,27 +621,3 @@ async def test_a_last_game_that_ends_while_the_server_stops_ends_the_tournament(
         assert guest.goodbye is not None
         assert guest.goodbye.code == "done"
         await guest.leave()
-
-
-async def test_players_and_spectators_ask_but_do_not_direct(tmp_path: Path) -> None:
-    async with event(tmp_path, "ann", "bob") as there:
-        ann = await Client.login(there.url, "ann")
-        assert await refusal(ann, ann.seek("bob")) == "bad_opponent"
-        await ann.channel.send(Seek(games=3))
-        assert (await ann.expect(Seeking)).games == 3
-        watcher = await Client.login(there.url, "watcher", "spectator")
-        for client in (ann, watcher):
-            await client.channel.send(Standings())
-            assert (await client.expect(StandingList)).round == 0
-            pause = Direct(action="pause")
-            assert await refusal(client, client.channel.send(pause)) == "wrong_role"
-            await client.close()
-
-
-async def test_a_server_without_a_tournament_has_no_standings(tmp_path: Path) -> None:
-    async with served(tmp_path / "serve.db") as server:
-        watcher = await Client.login(url_of(server), "watcher", "spectator")
-        assert await refusal(watcher, watcher.channel.send(Standings())) == "no_tournament"
-        await watcher.close()
-        with pytest.raises((ChannelClosed, PeerError)):
-            await Client.login(url_of(server), "hannah", "director", token="h")

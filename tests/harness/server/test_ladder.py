@@ -6,9 +6,10 @@ import asyncio
 import gc
 import json
 import sys
+import threading
 import tracemalloc
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import permutations
@@ -18,45 +19,35 @@ from typing import Any, cast
 from urllib.parse import parse_qs, unquote, urlsplit
 
 import pytest
-from match_samples import opened
-from msgspec.structs import replace
+from match_samples import ended, opened
+from msgspec.structs import astuple, replace
 from postgres import tamper
+from websockets.datastructures import Headers
+from websockets.http11 import Request
 
 from harness.arbiter.clock import DAY_S
 from harness.arbiter.database import Address, JournalError
 from harness.arbiter.journal import Journal
+from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Ended
 from harness.matches.rating_list import RatingList
+from harness.server.hosting import Hosting
 from harness.server.ladder import rating_process
-from harness.server.ladder.history import History, RatedGame
-from harness.server.ladder.ladder import Ladder, Rated
+from harness.server.ladder.history import History, Opponent, RatedGame
+from harness.server.ladder.ladder import Ladder, Paired
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
 from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable
+from harness.server.ladder.table import RatedTable
+from harness.server.tables import TableKind, Tables
+from harness.server.web import Web
+from lexicons.store import load_lexicon
 from protocol.errors import PeerError
 from protocol.messages import Seek
-from protocol.parts import Accusation, Outcome, TimeControl
+from protocol.parts import Outcome, TimeControl
 from protocol.websocket import HttpAnswer
 
 MIDNIGHT = datetime(2026, 11, 1, tzinfo=UTC).timestamp()
-
-
-def ended(
-    winner: int | None, outcome: Outcome = "out", *absent: int, code: str = "no_show"
-) -> Ended:
-    scores = (400, 400) if winner is None else (450, 350) if winner == 0 else (350, 450)
-    return Ended(
-        seq=24,
-        outcome=outcome,
-        winner=winner,
-        scores=scores,
-        message="",
-        racks=("", ""),
-        rack_adjustments=(0, 0),
-        time_penalties=(0, 0),
-        clocks=(0, 0),
-        faults=tuple(Accusation(seat=seat, code=code, message="") for seat in absent),
-    )
 
 
 def a_label(first: str, second: str, table: str = "ladder", bots: str = "") -> dict[str, Any]:
@@ -71,6 +62,7 @@ class Season:
 
     settings: LadderSettings = field(default_factory=LadderSettings)
     claimed: bool = True
+    owners: dict[str, str] = field(default_factory=dict)
     at: float = MIDNIGHT
     games: int = 0
     computed: int = 0
@@ -82,6 +74,7 @@ class Season:
             self.settings,
             TimeControl(),
             lambda _name: self.claimed,
+            lambda name: frozenset({self.owners[name]} if name in self.owners else ()),
             compute=self.compute,
             monotonic=lambda: self.at,
             now=lambda: self.at,
@@ -98,7 +91,7 @@ class Season:
             self.ladder.check(name, wish)
             self.ladder.put(name, wish)
 
-    def pair(self, places: int = 8) -> list[Rated]:
+    def pair(self, places: int = 8) -> list[Paired]:
         made = list(self.ladder.pair(places))
         for game in made:
             for side in game.sides:
@@ -114,7 +107,7 @@ class Season:
         asyncio.run(self.ladder.rate())
 
 
-def names(game: Rated) -> set[str]:
+def names(game: Paired) -> set[str]:
     return {side["name"] for side in game.sides}
 
 
@@ -221,6 +214,22 @@ def test_who_has_a_new_game_while_the_old_one_closes_still_plays() -> None:
     assert table.state(ann) == "away"
 
 
+def test_a_game_of_one_owners_players_is_played_beside_the_ladder() -> None:
+    owners = {"ann": "token 1", "bob": "token 1", "cem": "token 2"}
+    for same_owner in (False, True):
+        season = Season(LadderSettings(same_owner=same_owner), owners=owners)
+        season.put("ann", "bob")
+        (game,) = season.pair()
+        assert (names(game), game.is_rated) == ({"ann", "bob"}, same_owner)
+        table = season.ladder.tables["ladder"]
+        assert table.state(table.history.player("ann")) == ("plays" if same_owner else "away")
+        season.put("cem")
+        assert season.pair() == []
+        season.put("ann")  # its game is over
+        (game,) = season.pair()
+        assert (names(game), game.is_rated) == ({"ann", "cem"}, True)
+
+
 # --- what counts ----------------------------------------------------------------------------------
 
 
@@ -231,6 +240,7 @@ def test_who_has_a_new_game_while_the_old_one_closes_still_plays() -> None:
         (ended(1), 0.0),
         (ended(None), 0.5),
         (ended(1, "resign"), 0.0),
+        (replace(ended(1, "resign"), seq=1), 0.0),  # else it could choose its opponents
         (ended(0, "time", 1, code="disconnect"), 1.0),
         (ended(None, "host_error"), None),
         (ended(None, "no_show", 0, 1), None),
@@ -263,8 +273,8 @@ def test_a_history_has_what_was_played() -> None:
     ann, bob = history.records[cast("int", history.find("ann"))], history.find("bob")
     assert (ann.games, history.games) == (600, 600)
     assert ann.lead == 400 - 200
-    met = {history.records[row.player].name: row for row in history.opponents(0)}
-    assert sum(row.games for row in met.values()) == history.records[0].games
+    met = history.opponents(0)
+    assert sum(row.games for row in met) == history.records[0].games
     against = next(row for row in history.opponents(cast("int", bob)))
     assert (against.games, against.wins + against.losses + against.ties) == (400, 400)
     assert history.records[cast("int", bob)].forfeits == {"time": 1}
@@ -299,10 +309,9 @@ def test_lists_are_those_of_a_plain_count() -> None:
             spreads[own, other] += scores[seat] - scores[1 - seat]
     for own in "abcdef":
         for row in history.opponents(cast("int", history.find(own))):
-            other = history.records[row.player].name
-            wins, losses, ties = (results[own, other, how] for how in (1, -1, 0))
-            expected = wins + losses + ties, wins, losses, ties, spreads[own, other]
-            assert tuple(row)[1:] == expected
+            wins, losses, ties = (results[own, row.name, how] for how in (1, -1, 0))
+            expected = wins + losses + ties, wins, losses, ties, spreads[own, row.name]
+            assert astuple(row)[1:] == expected
 
 
 # --- ratings --------------------------------------------------------------------------------------
@@ -358,6 +367,21 @@ def test_ratings_over_time_are_those_at_the_end_of_each_day() -> None:
     assert told["over_time"][0]["rating"] > told["rating"]
     (point,) = listed(season, "/api/ladder/players/cem")["over_time"]
     assert point["day"] == "2026-11-03"
+
+
+def test_it_is_told_from_how_many_opponents_a_rating_comes() -> None:
+    season = Season(LadderSettings(anchors={"static": 1_500.0}))
+    for opponent in ("bob", "bob", "bob", "static"):
+        season.play("ann", opponent, ended(0))
+    rows = {row["name"]: row for row in listed(season)["bots"]}
+    assert (rows["ann"]["met"], rows["ann"]["largest_share"]) == (0, 0), "not rated yet"
+    season.rate()
+    season.play("cem", "ann", ended(0))
+    rows = {row["name"]: row for row in listed(season)["bots"]}
+    told = {name: (row["met"], row["largest_share"]) for name, row in rows.items()}
+    assert told == {"ann": (2, 0.75), "bob": (1, 1), "static": (1, 1), "cem": (0, 0)}
+    ann = listed(season, "/api/ladder/players/ann")
+    assert (ann["met"], ann["largest_share"], len(ann["opponents"])) == (2, 0.75, 3)
 
 
 def test_who_is_away_for_long_fades() -> None:
@@ -468,8 +492,8 @@ def test_another_game_takes_its_row_and_no_more() -> None:
 
 
 @pytest.fixture
-def journal(address: Address) -> Iterator[Journal]:
-    journal = Journal(address)
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = Journal(tmp_path / "games.db")
     yield journal
     journal.close()
 
@@ -570,6 +594,43 @@ async def test_games_are_told_a_hundred_at_a_time(journal: Journal) -> None:
     assert cem["opponents"] == [
         {"name": "bob", "games": 1, "wins": 0, "losses": 1, "ties": 0, "spread": -100}
     ]
+
+
+async def test_what_is_told_is_made_beside_the_loop_and_once_for_all_who_ask_together(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await keep(journal, "1" * 16, a_label("ann", "bob"), ended(0))
+    threads = []
+    whole, one = Publisher._row, History.opponents
+
+    def row(self: Publisher, table: RatedTable, player: int) -> dict[str, Any]:
+        threads.append(("row", threading.get_ident()))
+        return whole(self, table, player)
+
+    def opponents(self: History, player: int) -> list[Opponent]:
+        threads.append(("opponents", threading.get_ident()))
+        return one(self, player)
+
+    monkeypatch.setattr(Publisher, "_row", row)
+    monkeypatch.setattr(History, "opponents", opponents)
+    ladder = Ladder(LadderSettings(), TimeControl())
+    ladder.begin_with(*ladder.read(journal.address))
+    tables = Tables(TableKind(lexicon=load_lexicon()))
+    web = Web(Hosting(tables, journal, LagMeter()), None, ladder=Publisher(ladder, str))
+
+    async def told(address: str) -> Any:
+        answer = web.answer(Request(address, Headers()))
+        assert isinstance(answer, Awaitable)
+        return json.loads((await answer).text)
+
+    lists = await asyncio.gather(*3 * [told("/api/ladder")])
+    assert [[row["name"] for row in each["bots"]] for each in lists] == 3 * [["ann", "bob"]]
+    assert [what for what, _ in threads] == 2 * ["row"]
+    assert threading.get_ident() not in {thread for _, thread in threads}
+    threads.clear()
+    players = await asyncio.gather(*3 * [told("/api/ladder/players/ann")])
+    assert [[met["name"] for met in each["opponents"]] for each in players] == 3 * [["bob"]]
+    assert [what for what, thread in threads if thread != threading.get_ident()] == ["opponents"]
 
 
 @pytest.mark.parametrize(

@@ -14,17 +14,18 @@ from passing_seats import Passer
 
 from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.journal import Journal
+from harness.arbiter.journal_reading import read_ended, read_past
 from harness.arbiter.lag import LagMeter
 from harness.arbiter.records import Turn
-from harness.server.admission import Admission, Admissions
+from harness.server.admission import GAME_BYTES, Admission, Admissions
 from harness.server.hosting import Hosting
 from harness.server.ladder.history import History
 from harness.server.ladder.ladder import Ladder
-from harness.server.ladder.settings import LadderSettings, LadderTable, ServerTime
+from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, ServerTime
 from harness.server.lobby import Lobby
 from harness.server.players import Player
 from harness.server.tables import TableKind, Tables
-from harness.server.tokens import Gatekeeper
+from harness.server.tokens import Gatekeeper, hash_token
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.errors import PeerError
@@ -129,14 +130,14 @@ async def met(lobby: Lobby, ann: Guest, bob: Guest, *, ready: bool = True) -> tu
             seat = guest.player.seats[host.game]
             seat.report_message(Ready(game=host.game, nonce="00" * 16), now_ms())
         await ann.hears(Started)
-        host.void("seen enough")
+        host.end("host_error", "seen enough")
     await asyncio.gather(*lobby._tasks.values())
     return host.book.opened.players
 
 
-def again(lobby: Lobby) -> tuple[Lobby, Guest, Guest]:
+def again(lobby: Lobby, max_games: int = 2) -> tuple[Lobby, Guest, Guest]:
     """Start a server again."""
-    lobby = Lobby(lobby.hosting, lobby.time, 2, lobby.gatekeeper, lobby.admissions)
+    lobby = Lobby(lobby.hosting, lobby.time, max_games, lobby.gatekeeper, lobby.admissions)
     lobby.restore_all()
     return lobby, Guest(lobby, "ann"), Guest(lobby, "bob")
 
@@ -204,13 +205,13 @@ async def end_game(lobby: Lobby, name: str) -> None:
     """End a guest's game, and have the next begin."""
     (game,) = (game for game, host in lobby.hosting.games.items() if name in host.guests)
     task = lobby._tasks[game]
-    lobby.hosting.games[game].void("so that others play")
+    lobby.hosting.games[game].end("host_error", "so that others play")
     await task
     await asyncio.sleep(0)
 
 
 WHY = (
-    "192.0.2.1 has the most games and lent bots that an address may have; your game begins when "
+    "192.0.2.1 has the most games and lent bots that it may have{}; your game begins when "
     "one of them is over"
 )
 
@@ -235,7 +236,9 @@ async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby)
     await asyncio.sleep(0)
     assert playing(shared) == {"ann"}
     assert {it.name for it in shared.present() if it.seeking} == {"bob", "cem"}
-    assert [held_back(guest) for guest in many] == [[None], [None, WHY], [None, WHY]]
+    (host,) = shared.hosting.games.values()
+    why = WHY.format(f": {' – '.join(host.book.opened.players)}")
+    assert [held_back(guest) for guest in many] == [[None], [None, why], [None, why]]
     dee = Guest(shared, "dee", "192.0.2.2")
     shared.seek(dee.player, Seek(opponent="bob"))
     shared.seek(many[1].player, Seek(games=2))  # it waits on, for another opponent
@@ -259,15 +262,78 @@ async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby)
     assert {it.name for it in shared.present() if it.seeking} == {"bob"}
 
 
+async def test_who_finds_no_place_is_told_which_games_have_them(lobby: Lobby) -> None:
+    """Also after a restart, of which nobody knows where the players of its games come from."""
+    lobby.max_games, lobby.time = 1, TimeControl(initial_ms=120_000)
+    gone, bob = Guest(lobby, "gone"), Guest(lobby, "bob", "192.0.2.1")
+    for guest in (gone, bob):
+        lobby.seek(guest.player, Seek(opponent="house"))
+    await asyncio.sleep(0)
+    first, told = held_back(bob)
+    assert first is None, "there was a place yet"
+    assert told is not None
+    assert "house" in told
+    assert "gone" in told
+    assert "away" not in told
+    await gone.hears(NewGame)
+    await lobby.drain(0, asyncio.Event())
+    lobby, ann, bob = again(lobby, max_games=1)
+    lobby.seek(ann.player, Seek(opponent="house"))
+    lobby.seek(bob.player, Seek(opponent="ann"))
+    lobby.pause("an admin")
+    lobby.seek(bob.player, Seek(opponent="ann"))
+    await asyncio.sleep(0)
+    assert "(gone is away and has 12:00 left; " in str(held_back(ann))
+    assert held_back(bob)[1:] == ["no game begins now: paused by an admin"]
+    assert len(held_back(ann)) == 1, "it is told once"
+    await lobby.drain(0, asyncio.Event())
+
+
 async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) -> None:
     ann = Guest(shared, "ann", "192.0.2.1")
     with shared.lend("192.0.2.1"):
         shared.seek(ann.player, Seek(opponent="house"))
         await asyncio.sleep(0)
-        assert (shared.lent, playing(shared), held_back(ann)) == (1, set(), [WHY])
+        assert (shared.lent, playing(shared), held_back(ann)) == (1, set(), [WHY.format("")])
     await asyncio.sleep(0)
     assert (shared.lent, playing(shared)) == (0, {"ann"})
     await shared.drain(0, asyncio.Event())
+
+
+async def test_players_keep_the_places_that_lent_bots_may_not_have(lobby: Lobby) -> None:
+    lobby.max_games = 4
+    with lobby.lend("192.0.2.1"), lobby.lend("192.0.2.2"):
+        with pytest.raises(PeerError, match="lent bots have 2 of 4 places") as caught:
+            lobby.lend("192.0.2.3").__enter__()
+        assert (caught.value.code, caught.value.close) == ("busy", 1013)
+        lobby.admissions.change(Admission(lending=1.0))
+        with lobby.lend("192.0.2.3"):
+            assert lobby.lent == 3
+
+
+async def test_no_lent_bot_is_taken_back_for_who_lacks_more_than_a_place(lobby: Lobby) -> None:
+    asked: list[int] = []
+
+    def take_back() -> bool:
+        asked.append(len(asked))
+        return True
+
+    lobby.max_games = 1
+    ann, bob = Guest(lobby, "ann"), Guest(lobby, "bob")
+    with lobby.lend("192.0.2.1") as loan:
+        loan.take_back = take_back
+        lobby.seek(ann.player, Seek())
+        await asyncio.sleep(0)
+        lobby.pause("power cut")
+        lobby.seek(bob.player, Seek(opponent="ann"))
+        await asyncio.sleep(0)
+        assert (asked, lobby.lacks_place) == ([], False)
+        lobby.pause(None)
+        await asyncio.sleep(0)
+        assert (len(asked), lobby.lacks_place) == (1, True)
+    await asyncio.sleep(0)
+    assert (playing(lobby), lobby.lacks_place) == ({"ann", "bob"}, False)
+    await lobby.drain(0, asyncio.Event())
 
 
 # --- with a ladder --------------------------------------------------------------------------------
@@ -278,7 +344,8 @@ def rated(lobby: Lobby) -> Lobby:
     """The lobby with a ladder, whose slow table is the second."""
     tables = {"blitz": LadderTable(ready_ms=1), "slow": LadderTable(ready_ms=2)}
     settings = LadderSettings(tables=tables, anchors={"house": 1_500.0})
-    ladder = lobby.waiting.ladder = Ladder(settings, lobby.time)
+    ladder = Ladder(settings, lobby.time, owners=lobby.owners)
+    lobby.waiting.take_ladder(ladder)
     ladder.begin_with({name: History() for name in tables}, set())
     return lobby
 
@@ -347,7 +414,7 @@ async def test_a_table_has_no_anchor_that_does_not_play_there(lobby: Lobby) -> N
         "main": {"house"},
         "words": set(),
     }
-    lobby.waiting.ladder = ladder
+    lobby.waiting.take_ladder(ladder)
     ladder.begin_with({name: History() for name in tables}, set())
     ann = Guest(lobby, "ann")
     lobby.seek(ann.player, Seek(table="words"))
@@ -394,6 +461,11 @@ async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
     await asyncio.sleep(0)
     first = playing(rated)
     assert len(first) == 2
+    blitz, _ = rated.ladder.tables.values()
+    known = [(player, record.name) for player, record in enumerate(blitz.history.records)]
+    states = {name: rated.ladder.state(blitz, player) for player, name in known}
+    held_back = {f"p{number}" for number in range(6)} - first
+    assert {states[name] for name in held_back} == {"waits"}, "they are here, and seek"
     for name in ("ann", "bob"):
         rated.seek(Guest(rated, name, "192.0.2.2").player, Seek())
     await asyncio.sleep(0)
@@ -403,3 +475,86 @@ async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
     second = playing(rated)
     assert len(second) == 2
     assert not second & first
+
+
+async def test_what_our_bots_think_is_on_their_opponents_account(lobby: Lobby) -> None:
+    lobby.admissions.change(Admission(journal_per_hour=2 * GAME_BYTES))
+    lobby.admissions.clock = lambda: 0.0
+    ann = Guest(lobby, "ann")
+    lobby.seek(ann.player, Seek(opponent="house"))
+    await ann.hears(NewGame)
+    (game,) = ann.player.seats
+    assert lobby.hosting.keeps(game, "house", "ann", GAME_BYTES // 2)
+    assert not lobby.hosting.keeps(game, "house", "ann", GAME_BYTES // 2)
+    assert ann.told == [], "it is not ann who thinks"
+    for _ in range(2):
+        assert not lobby.hosting.keeps(game, "ann", "ann", GAME_BYTES // 2)
+    (told,) = ann.told
+    assert isinstance(told, Error)
+    assert (told.code, told.game) == ("busy", game)
+    await lobby.drain(0, asyncio.Event())
+
+
+async def test_a_lent_bot_is_taken_back_for_players_of_the_ladder(rated: Lobby) -> None:
+    asked: list[int] = []
+
+    def take_back() -> bool:
+        asked.append(len(asked))
+        return True
+
+    rated.max_games = 1
+    assert rated.ladder is not None
+    rated.ladder.tables["blitz"].go("house")
+    with rated.lend("192.0.2.1") as loan:
+        loan.take_back = take_back
+        rated.seek(Guest(rated, "ann").player, Seek())
+        await asyncio.sleep(0)
+        assert not asked, "there is no opponent"
+        rated.seek(Guest(rated, "bob").player, Seek())
+        await asyncio.sleep(0)
+        assert asked
+    await asyncio.sleep(0)
+    assert playing(rated) == {"ann", "bob"}
+    await rated.drain(0, asyncio.Event())
+
+
+@pytest.mark.parametrize(
+    ("anns", "bobs", "tokens", "is_rated"),
+    [
+        ("192.0.2.1", "192.0.2.250", "AB", False),
+        ("192.0.2.1", "192.0.3.1", "AB", True),
+        ("192.0.2.1", "198.51.100.1", "AA", False),
+        ("192.0.2.1", "198.51.100.1", "..", True),
+        ("2001:db8::7", "2001:db8::ffff:1", "AB", False),
+        ("2001:db8::7", "2001:db8:0:1::7", "AB", True),
+        ("192.0.2.1", "::ffff:192.0.2.9", "AB", False),
+        ("127.0.0.1", "127.0.0.1", "AA", True),  # versions of one's own bot are compared
+        ("::1", "::1", "AA", True),
+    ],
+)
+async def test_games_of_one_owners_players_are_not_rated_and_they_are_told(
+    rated: Lobby, anns: str, bobs: str, tokens: str, is_rated: bool
+) -> None:
+    assert rated.ladder is not None
+    blitz = rated.ladder.tables["blitz"]
+    blitz.go("house")
+    guests = Guest(rated, "ann", anns), Guest(rated, "bob", bobs)
+    for guest, token in zip(guests, tokens, strict=True):
+        if token != ".":
+            await rated.journal.claim_name(guest.player.name, hash_token(token))
+        rated.seek(guest.player, Seek(games=3))
+    await asyncio.sleep(0)
+    (host,) = rated.hosting.games.values()
+    for guest in guests:
+        answer, *again = [told for told in guest.told if isinstance(told, Seeking)]
+        assert (answer.not_rated, answer.games) == (None, 3)
+        assert [(told.games, told.table) for told in again] == ([] if is_rated else [(3, "blitz")])
+        assert all("not rated" in (told.not_rated or "") for told in again)
+    await asyncio.gather(*rated._tasks.values())  # neither is ready
+    assert any(record.last for record in blitz.history.records) == is_rated
+    (kept,) = read_past(rated.journal.address, 9).games
+    assert kept.game == host.game
+    assert len(list(read_ended(rated.journal.address, LABEL))) == is_rated
+    await asyncio.sleep(0)
+    assert len(rated.hosting.games) == 1, "they seek on"
+    await asyncio.gather(*rated._tasks.values())

@@ -19,7 +19,7 @@ from bot_table import MemoryChannel
 from guests import ann_and_bob
 from load.attackers import HANDSHAKE, hello, said
 from passing_seats import Passer
-from servers import served, url_of
+from servers import login_from, served, url_of
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
 
@@ -28,23 +28,27 @@ from bot.seat.draw_audit import DrawsWitness
 from bot.seat.player_thread import Bot
 from harness.lab.bench.client import Client
 from harness.page import Page
+from harness.seats.seats import Worker
+from harness.server import relay
 from harness.server.admission import Admission
-from harness.server.analysis.messages import SUBPROTOCOL as ANALYSIS
+from harness.server.analysis.conversation import SUBPROTOCOL as ANALYSIS
 from harness.server.spectating import Spectating
 from harness.server.tables import TableKind, Tables
-from harness.server.tokens import KnownTokens, hash_token
+from harness.server.tokens import KnownTokens, hash_token, new_token
 from lexicons.jit import load
 from lexicons.store import load_lexicon
 from protocol import accepting
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
 from protocol.messages import (
+    Decline,
     Error,
     GameOver,
     Goodbye,
     Hello,
     Message,
     NewGame,
+    Ping,
     Seek,
     Seeking,
     StandingList,
@@ -82,6 +86,39 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         yield running
 
 
+async def test_a_claim_without_a_game_is_free_again_after_its_days(tmp_path: Path) -> None:
+    tokens = {name: new_token() for name in ("ann", "bob", "idle", "here")}
+    path, admission = tmp_path / "serve.db", Admission(unused_name_days=1e-9)
+    async with served(path) as server:
+        url = url_of(server)
+        ann, bob = [await Client.login(url, name, token=tokens[name]) for name in ("ann", "bob")]
+        await ann.seek("bob")
+        await bob.seek("ann")
+        await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
+        for client in (ann, bob, await Client.login(url, "idle", token=tokens["idle"])):
+            await client.close()
+    async with served(path, admission=admission) as server:
+        url = url_of(server)
+        here = await Client.login(url, "here", token=tokens["here"])
+        idle = await Client.login(url, "idle")
+        for name in ("ann", "bob", "here"):
+            with pytest.raises(ChannelClosed, match="forbidden"):
+                await Client.login(url, name)
+        for client in (here, idle):
+            await client.close()
+        await (await Client.login(url, "here")).close()
+
+
+async def test_a_name_like_a_bots_is_refused(running: Running) -> None:
+    channel = await dial(running.url)
+    await channel.send(Hello(role="player", name="GREEDY"))
+    refused = (await channel.receive()).content
+    assert isinstance(refused, Error)
+    assert refused.code == "forbidden"
+    assert "looks like 'greedy'" in refused.message
+    await channel.close()
+
+
 async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Running) -> None:
     ann, bob = await ann_and_bob(running.url)
     over, _ = await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
@@ -92,10 +129,10 @@ async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Runni
     assert sorted(told[4:]) == ["ann left", "bob left"]
     players = told[2].removeprefix(f"game {over.game} begins: ")
     assert players in ("ann – bob", "bob – ann")
-    first, second = over.scores
+    most, least = sorted(over.scores, reverse=True)  # the winner's score first
     assert told[3].startswith(f"game {over.game} is over: {players}, ")
     assert told[3].endswith(f"({over.message})")
-    assert f"{first} to {second}" in told[3]
+    assert f"{most} to {least}" in told[3]
 
 
 @pytest.fixture
@@ -171,24 +208,33 @@ async def test_a_name_that_nobody_can_have_is_refused(running: Running) -> None:
         assert "'bob' needs its token" in await running.told.get()
 
 
-async def ask(running: Running, request: bytes) -> tuple[str, str]:
+async def ask(running: Running, request: bytes, headers: bytes = b"") -> tuple[str, str]:
     """Ask by HTTP; return head and body of the answer."""
     port = int(running.url.rpartition(":")[2])
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(request + b" HTTP/1.1\r\nHost: play.example:8484\r\n\r\n")
+    writer.write(request + b" HTTP/1.1\r\nHost: play.example:8484\r\n" + headers + b"\r\n")
     head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
     writer.close()
     await writer.wait_closed()
     return head, body
 
 
-async def test_who_asks_by_http_is_told_what_this_is(running: Running) -> None:
-    head, text = await ask(running, b"GET /")
+async def test_who_asks_by_http_gets_the_page_and_elsewhere_is_told_what_this_is(
+    running: Running,
+) -> None:
+    for headers in (b"", b"Accept: */*\r\n", b"Accept: text/html\r\n", b"Upgrade: h2c\r\n"):
+        for method, body in ((b"GET", "<!doctype html>"), (b"HEAD", "")):
+            head, text = await ask(running, method + b" /", headers)
+            assert head.startswith("HTTP/1.1 200 ")
+            assert "Content-Type: text/html; charset=utf-8" in head
+            assert text[:15] == body
+    head, _ = await ask(running, b"GET /", b"Connection: Upgrade\r\nUpgrade: websocket\r\n")
+    assert head.startswith("HTTP/1.1 400 "), "it has no key"
+    head, text = await ask(running, b"GET /greedy")
     assert head.startswith("HTTP/1.1 426 ")
     assert "Upgrade: websocket" in head
     assert "Content-Type: text/plain; charset=utf-8" in head
-    assert text.startswith("This is a tilewire server")
-    assert "tilewire watch ws://play.example:8484\n" in text
+    assert "tilewire connect" in text
 
 
 async def test_other_methods_than_get_are_refused_and_head_has_no_body(running: Running) -> None:
@@ -421,3 +467,101 @@ async def test_a_class_that_opens_the_page_together_gets_all_of_it(running: Runn
 
     told = await asyncio.gather(*(open_page() for _ in range(30)))
     assert {each for page in told for each in page} == {200}
+
+
+# --- places of lent bots --------------------------------------------------------------------------
+
+
+async def lend(_name: str) -> Worker:
+    """Return a bot that says nothing."""
+    return Worker(MemoryChannel.pair()[0])
+
+
+HOUSE = Tables(TableKind(lexicon=load_lexicon(), bots={"house": lambda: Passer("house")}))
+
+
+async def hold_a_place(url: str, address: str, heard: asyncio.Queue[str]) -> None:
+    """Have a bot lent, ping, and come again whenever that ends."""
+    while True:
+        try:
+            arbiter = await login_from(address, f"{url}/house", "afar", "arbiter")
+        except ChannelClosed:
+            heard.put_nowait("turned away")
+            await asyncio.sleep(0.01)
+            continue
+        heard.put_nowait("lent")
+        pinging = asyncio.create_task(ping(arbiter))
+        with suppress(ChannelClosed):
+            while True:
+                if isinstance(message := await arbiter.receive(), Goodbye):
+                    heard.put_nowait(message.code)
+        pinging.cancel()
+
+
+async def ping(client: Client) -> None:
+    with suppress(ChannelClosed):
+        while True:
+            await client.channel.send(Ping(id=1))
+            await asyncio.sleep(0.01)
+
+
+async def test_lent_bots_and_pings_leave_ten_players_their_places(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(relay, "FIRST_GAME_S", 0.05)
+    begun, all_places, heard = set[str](), asyncio.Event(), asyncio.Queue[str]()
+
+    async def play(player: Client) -> GameOver:
+        begun.add(await player.get_ready())
+        if len(begun) == 4:
+            all_places.set()
+        await all_places.wait()
+        return await player.pass_to_the_end()
+
+    async with (
+        served(tmp_path / "serve.db", offered=HOUSE, open_bot=lend, max_games=4) as server,
+        asyncio.timeout(60),
+    ):
+        url = url_of(server)
+        addresses = ("127.0.0.2", "127.0.0.3") * 3
+        holders = [asyncio.create_task(hold_a_place(url, at, heard)) for at in addresses]
+        first = [await heard.get() for _ in addresses]
+        assert first.count("lent") == 2
+        players = [await Client.login(url, f"p{number}") for number in range(10)]
+        for number, player in enumerate(players):
+            await player.seek(f"p{number ^ 1}")
+        for over in await asyncio.gather(*map(play, players)):
+            assert over.outcome == "zeroes"
+        assert {heard.get_nowait() for _ in range(heard.qsize())} >= {"recalled"}
+        for holder in holders:
+            holder.cancel()
+        await asyncio.wait(holders)
+        for player in players:
+            await player.close()
+
+
+def of_arbiter(game: str) -> NewGame:
+    return NewGame(game=game, seq=0, players=("house", "afar"), you=0, lexicon="scowl")
+
+
+async def test_a_lent_bot_is_taken_back_between_its_games_only(tmp_path: Path) -> None:
+    async with served(tmp_path / "serve.db", offered=HOUSE, open_bot=lend, max_games=1) as server:
+        url = url_of(server)
+        arbiter = await login_from("127.0.0.2", f"{url}/house", "afar", "arbiter")
+        await arbiter.channel.send(of_arbiter("one"))
+        ann = await Client.login(url, "ann")
+        await ann.seek("house")
+        await ann.expect(Seeking)
+        await arbiter.channel.send(of_arbiter("two"))
+        refused = await arbiter.expect(Decline)
+        assert (refused.game, refused.code) == ("two", "busy")
+        await arbiter.channel.send(
+            GameOver(game="one", seq=1, outcome="resign", winner=0, scores=(1, 0), message="over")
+        )
+        goodbye = await arbiter.expect(Goodbye)
+        assert goodbye.code == "recalled"
+        assert "come again" in goodbye.message
+        await ann.expect(NewGame)
+        with pytest.raises(ChannelClosed, match="1013 busy"):
+            await Client.login(f"{url}/house", "afar", "arbiter")
+        await ann.close()

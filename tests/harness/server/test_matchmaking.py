@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from random import Random
+from typing import Any
 
 import pytest
 
@@ -103,3 +104,30 @@ def test_the_work_grows_with_players_not_with_pairs(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("harness.server.ladder.matchmaking.information", counted)
     matches(look(*(Present(at, 1_500, 50) for at in range(400))), 200)
     assert looks <= 400 * (CANDIDATES + 1)
+
+
+def owned(player: int, owner: str, **more: Any) -> Present:
+    """Return a player whose owner is known."""
+    return Present(player, 1_500, 50, owners=frozenset({owner}), **more)
+
+
+def test_an_owners_players_meet_only_where_nobody_else_waits() -> None:
+    mine, also = owned(0, "me", recent=(2,)), owned(1, "me", recent=(2,))
+    other = owned(2, "other", recent=(0, 1))
+    for seed in range(10):
+        assert 2 in one(matches(look(mine, also, other, seed=seed), 1)), (
+            "even if they have just met"
+        )
+    assert one(matches(look(mine, also), 1)) == {0, 1}
+    mine, also, other = owned(0, "me"), owned(1, "me"), owned(2, "other", waits=False)
+    assert matches(look(mine, also, other, now_s=1.0), 1) == [], "the other comes back"
+    assert one(matches(look(mine, also, other, now_s=10.1), 1)) == {0, 1}
+
+
+def test_places_go_to_games_of_different_owners_first() -> None:
+    # Those of whom nothing is known choose first, and most of them see nobody else's.
+    mine = [replace(owned(at, "me"), deviation=300) for at in range(200)]
+    others = [Present(at, 1_500, 50) for at in (200, 201)]
+    for seed in range(20):
+        for match in matches(look(*mine, *others, seed=seed), 1):
+            assert max(match) >= 200

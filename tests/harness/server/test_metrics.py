@@ -20,7 +20,7 @@ from protocol.websocket import HttpAnswer
 
 def read(server: MatchServer) -> dict[str, float]:
     """Read the metrics as Prometheus does."""
-    answer = server._on_http(Request("/metrics", Headers()))
+    answer = server._on_http(Request("/metrics", Headers()), "127.0.0.1")
     assert isinstance(answer, HttpAnswer)
     assert answer.content_type.startswith("text/plain; version=")
     lines = [line for line in answer.text.splitlines() if not line.startswith("#")]

@@ -16,6 +16,7 @@ from websockets.exceptions import InvalidStatus
 
 from bot.seat.containment import Containment, containment
 from harness.matches.folder import MatchFolder
+from harness.matches.pairings import Round
 from harness.matches.tournament import Tournament
 from harness.server import own_screen
 from harness.server.own_screen import OwnScreen, why_not_live
@@ -166,10 +167,13 @@ async def test_the_standings_have_games_that_are_on_and_over(tmp_path: Path) -> 
         tournament = page.screen._tournament
         tournament.playing[2] = host.book
         tournament.queue.schedule.next_round()
+        tournament.queue.schedule.rounds.append(Round(1, (), byes=(1,)))
         told = await page.json("/api/standings")
         assert [each["number"] for each in told["games"]] == [2, 1]
         assert told["games"][0]["game"] == "g1"
         assert told["games"][1]["scores"] == [390, 400], "by seat; side b began"
+        assert told["games"][1]["winner"] == 1
+        assert told["arranged"] == [{"round": 1, "names": ["monte carlo"], "half": False}]
         playing.cancel()
 
 
@@ -208,13 +212,13 @@ async def test_a_bot_finds_nothing_of_the_page_of_its_own_match(tmp_path: Path) 
     with MatchFolder(folder) as files:
         tournament = Tournament(config, words(), files, lambda _result: None)
         assert not why_not_live(config.seats)
-        async with OwnScreen(tournament, files, words(), LIVE, said.append) as screen:
+        async with OwnScreen(tournament, files, words(), LIVE, said.append).listening() as screen:
             (bots.parent / "port").write_text(screen.url.rpartition(":")[2])
             code = screen.code
             async with asyncio.timeout(120):
                 await tournament.play(screen)
     for name, answers in (("Old", "ConnectionRefusedError " * 4), ("New", "401 401 401 403")):
-        kept = (folder / "seats" / f"{name}.log").read_text(encoding="utf-8").splitlines()
+        kept = (folder / "seats" / f"{name}.00001.log").read_text(encoding="utf-8").splitlines()
         report = json.loads(next(line for line in kept if line.startswith("{")))
         assert report["answers"] == answers.strip()
         assert report["secrets"] == "FileNotFoundError FileNotFoundError"

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
+from load.attackers import HANDSHAKE
 from passing_seats import Passer
+from servers import served
 from tables import tables
 from websockets.datastructures import Headers
 from websockets.http11 import Request
 
 from engine.rules.rule_sets import load_rules
+from harness.server.admission import Admission
 from harness.server.play import MOST_WORDS, Offered, PlayAnswers, refuse_strangers
+from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
 from lexicons.build import build_word_graph
 from lexicons.store import Lexicon
@@ -117,3 +124,57 @@ def test_a_persons_server_answers_its_own_page_only(
 ) -> None:
     answer = refuse_strangers(Request("/", Headers(headers)), "Own.example")
     assert (answer and answer.status) == status
+
+
+async def knock(server: MatchServer, headers: dict[str, str]) -> int:
+    """Open a WebSocket with headers of this test's; return the status of the answer."""
+    sent = {"Host": f"127.0.0.1:{server.port}"} | headers
+    lines = "".join(f"{name}: {text}\r\n" for name, text in sent.items()).encode()
+    reader, writer = await asyncio.open_connection("127.0.0.1", server.port)
+    writer.write(HANDSHAKE.replace(b"Host: x\r\n", lines))
+    status = int((await reader.readline()).split()[1])
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+    return status
+
+
+PROXIED = {"X-Forwarded-For": "203.0.113.9"}
+
+
+@pytest.mark.parametrize(
+    ("headers", "status"),
+    [
+        ({}, 101),
+        ({"Host": "club.example"}, 101),
+        ({"Origin": "http://127.0.0.1:PORT"}, 101),
+        ({"Host": "localhost:8484", "Origin": "http://localhost:8484"}, 101),
+        ({"Origin": "http://evil.example"}, 403),
+        ({"Origin": "http://127.0.0.1:1"}, 403),
+        ({"Origin": "null"}, 403),
+        ({"Origin": "http://[evil"}, 403),
+        # A name of another's that resolves to this machine.
+        ({"Host": "evil.example:8484", "Origin": "http://evil.example:8484"}, 403),
+        # Through a proxy, from another machine.
+        ({"Host": "club.example", "Origin": "https://club.example", **PROXIED}, 101),
+        ({"Origin": "https://club.example", **PROXIED}, 101),
+    ],
+)
+async def test_a_page_of_elsewhere_opens_no_websocket_from_this_machine(
+    tmp_path: Path, headers: dict[str, str], status: int
+) -> None:
+    admission = Admission(proxies=("127.0.0.1",))
+    async with served(tmp_path / "games.db", admission=admission) as server:
+        port = str(server.port)
+        headers = {name: text.replace("PORT", port) for name, text in headers.items()}
+        assert await knock(server, headers) == status
+        assert await knock(server, {}) == 101, "the server goes on"
+
+
+async def test_a_server_that_others_reach_is_asked_by_any_name_from_its_machine(
+    tmp_path: Path,
+) -> None:
+    async with served(tmp_path / "games.db", host="0.0.0.0") as server:
+        own = {"Host": "club.example", "Origin": "https://club.example"}
+        assert await knock(server, own) == 101
+        assert await knock(server, own | {"Origin": "https://evil.example"}) == 403

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -13,10 +14,9 @@ from postgres import tamper
 from tables import Play, tables, words
 
 from harness.arbiter.clock import DAY_S
-from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_reading import read_ended, read_ended_game, read_games
-from harness.arbiter.records import Opened
+from harness.arbiter.journal_reading import KeptGame, read_ended, read_ended_game, read_games
+from harness.arbiter.records import Opened, Thought
 from harness.arbiter.scorebook import Scorebook
 from harness.matches.results import game_record
 from harness.server import retention
@@ -26,20 +26,30 @@ OCTOBER = datetime(2026, 10, 31, 12, tzinfo=UTC).timestamp()
 
 
 @pytest.fixture
-def journal(address: Address) -> Iterator[Journal]:
-    journal = Journal(address)
+def journal(tmp_path: Path) -> Iterator[Journal]:
+    journal = Journal(tmp_path / "games.db")
     yield journal
     journal.close()
 
 
-async def keep(journal: Journal, game: str, at: float, *, is_over: bool = True) -> None:
-    """Have a game in the journal that began at a time."""
+async def keep(
+    journal: Journal,
+    game: str,
+    at: float,
+    *,
+    is_over: bool = True,
+    sides: Sequence[dict[str, str]] = (),
+) -> None:
+    """Have a game in the journal that began at a time; its players think if it has sides."""
     play = Play().start()
     for _ in range(6 if is_over else 3):
+        if sides:
+            play.think("hm")
+            play.think("so")
         play.move("-", after_ms=10)
     opened, *rest = play.records
     assert isinstance(opened, Opened)
-    await journal.create(replace(opened, game=game), {"ladder": "blitz", "sides": []})
+    await journal.create(replace(opened, game=game), {"ladder": "blitz", "sides": list(sides)})
     await journal.append(game, rest, last=is_over)
     tamper(journal.address, "UPDATE games SET created = ? WHERE game = ?", at, game)
 
@@ -88,7 +98,7 @@ async def test_moves_are_dropped_once_their_file_outlives_a_power_cut(
 
     async def drop(games: list[str]) -> None:
         month = archive / "2026-10"
-        assert synced == {archive, month, month / "old.gcg"}
+        assert synced == {archive, month, month / "old.gcg~"}
         dropped.extend(games)
 
     monkeypatch.setattr(os, "fsync", sync)
@@ -107,6 +117,73 @@ async def test_each_time_goes_on_from_the_last(tmp_path: Path, journal: Journal)
     assert short == {"old-0": True, "old-1": False, "old-2": True}
     assert await kept.drop(journal, tables(), OCTOBER + 5, "old-2") == "old-2"
     assert await kept.drop(journal, tables(), OCTOBER + 5, None) == "old-1"
+
+
+def side(kind: str, name: str) -> dict[str, str]:
+    return {"kind": kind, "name": name}
+
+
+@pytest.mark.parametrize(
+    ("sides", "holders", "left"),
+    [
+        (("guest", "guest"), "", 0),
+        (("guest", "guest"), "two", 6),
+        (("guest", "guest"), "one two", 12),
+        (("guest", "bot"), "", 0),
+        (("guest", "bot"), "one", 12),
+        (("bot", "bot"), "", 12),
+    ],
+)
+async def test_what_is_thought_without_a_token_is_dropped_and_moves_stay(
+    tmp_path: Path, journal: Journal, sides: tuple[str, str], holders: str, left: int
+) -> None:
+    first, second = sides
+    thinkers = side(first, "one"), side(second, "two")
+    await keep(journal, "old", OCTOBER, sides=thinkers)
+    await keep(journal, "new", OCTOBER + 2 * DAY_S, sides=thinkers)
+    await keep(journal, "on", OCTOBER, is_over=False, sides=thinkers)
+    before = {game.game: game for game in read_games(journal.address)}
+    dropping = asyncio.create_task(
+        Retention(None, tmp_path / "archive", thoughts_days=1).run(
+            journal, tables(), lambda name: name in holders.split(), lambda: OCTOBER + 2 * DAY_S
+        )
+    )
+    after = before
+    while len(thoughts(after["old"])) != left:
+        await asyncio.sleep(0.01)
+        after = {game.game: game for game in read_games(journal.address)}
+    dropping.cancel()
+    await asyncio.wait([dropping])
+    assert {name: after[name] for name in ("new", "on")} == {
+        name: before[name] for name in ("new", "on")
+    }
+    assert thoughts(after["old"]) == [
+        thought
+        for thought in thoughts(before["old"])
+        if left == 12 or ("one", "two")[thought.seat] in holders
+    ]
+    played = [each for each in before["old"].records if not isinstance(each, Thought)]
+    assert [each for each in after["old"].records if not isinstance(each, Thought)] == played
+    book = Scorebook.restored(after["old"].records, None, words())
+    assert book.ended == before["old"].ended
+    assert not (tmp_path / "archive").exists()
+
+
+def thoughts(kept: KeptGame) -> list[Thought]:
+    return [record for record in kept.records if isinstance(record, Thought)]
+
+
+async def test_a_damaged_label_holds_back_no_other_thoughts(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retention, "AT_ONCE", 1)
+    monkeypatch.setattr(retention, "PAUSE_S", 0)
+    for number, sides in enumerate(([{"odd": "label"}], [side("guest", "one")])):
+        await keep(journal, f"g{number}", OCTOBER + number, sides=sides)
+    last = await retention.drop_thoughts(journal, lambda _name: False, OCTOBER + DAY_S, None)
+    assert last == "g1"
+    kept = {game.game: len(thoughts(game)) for game in read_games(journal.address)}
+    assert kept == {"g0": 12, "g1": 0}
 
 
 async def test_a_damaged_time_holds_back_no_game(tmp_path: Path, journal: Journal) -> None:

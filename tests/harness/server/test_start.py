@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from guests import ann_and_bob
+from msgspec import UNSET
 from msgspec.structs import replace
 from passing_seats import Passer
 from postgres import tamper
@@ -18,9 +19,12 @@ from websockets.http11 import Request
 
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Ended, Opened
+from harness.lab.bench.client import Client
+from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
+from protocol.channel import ChannelClosed
 from protocol.websocket import HttpAnswer
 
 GUESTS = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "guest", "name": "bob"}]}
@@ -80,6 +84,37 @@ async def test_games_that_can_not_go_on_are_set_aside_with_a_sentence(path: Path
     again.close()
 
 
+async def test_a_game_whose_label_names_no_holder_belongs_to_who_comes_first(path: Path) -> None:
+    await leave_games(path)
+    journal = Journal(path)
+    running = server(journal, [])
+    await running.start()
+    url = f"ws://127.0.0.1:{running.port}"
+    ann = await Client.login(url, "ann", secret="")
+    assert ann.welcome.games == ("fine",)
+    with pytest.raises(ChannelClosed, match="forbidden"):
+        await Client.login(url, "ann", secret="")
+    await ann.close()
+    await running.stop()
+    journal.close()
+
+
+async def test_a_persons_own_server_knows_its_person_by_address(path: Path) -> None:
+    """A browser keeps secrets by port, and that changes at each start."""
+    journal = Journal(path)
+    main = TableKind(lexicon=words(), bots={})
+    offered = Offered(is_private=True)
+    running = MatchServer(Tables(main), journal, Gatekeeper(journal), offered=offered, drain_s=0)
+    await running.start()
+    url = f"ws://127.0.0.1:{running.port}"
+    here = [await Client.login(url, "ann", secret=secret) for secret in ("", "ab" * 32)]
+    assert {client.welcome.secret for client in here} == {UNSET}
+    for client in here:
+        await client.close()
+    await running.stop()
+    journal.close()
+
+
 async def test_a_wall_clock_that_jumps_is_no_game_clock(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -103,14 +138,14 @@ async def test_a_wall_clock_that_jumps_is_no_game_clock(
 
 
 def health(running: MatchServer) -> tuple[int, dict[str, object]]:
-    answer = running._on_http(Request("/healthz", Headers()))
+    answer = running._on_http(Request("/healthz", Headers()), "127.0.0.1")
     assert isinstance(answer, HttpAnswer)
     assert answer.content_type == "application/json"
     return answer.status, json.loads(answer.text)
 
 
 def serving(running: MatchServer) -> int:
-    answer = running._on_http(Request("/serving", Headers()))
+    answer = running._on_http(Request("/serving", Headers()), "127.0.0.1")
     assert isinstance(answer, HttpAnswer)
     return answer.status
 

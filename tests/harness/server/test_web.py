@@ -182,7 +182,7 @@ async def test_racks_of_a_pair_and_of_a_void_game_stay_hidden(served: Served) ->
     pair = thinking(Draws.seeded(7, 1))
     pair.play_out(lambda _play: "-")
     void = thinking()
-    void.carry_out(void.table.void("the disk is full", void.now))
+    void.carry_out(void.table.end("host_error", "the disk is full", void.now))
     for game, play in (("pair", pair), ("void", void)):
         await keep(served.journal, play, game)
         told = await served.json(f"/api/games/{game}")
@@ -321,7 +321,7 @@ def _at_first(names: set[str], texts: dict[str, str]) -> set[str]:
     first = set[str]()
     while new := names - first:
         first |= new
-        imports = (re.findall(r'\bfrom "\./([\w.]+)"', texts[name]) for name in new)
+        imports = (re.findall(r'\bfrom "\./([\w.]+)";', texts[name]) for name in new)
         names = first.union(*imports)
     return first
 
@@ -349,11 +349,6 @@ async def test_what_a_browser_has_is_not_sent_again(served: Served) -> None:
 )
 async def test_there_are_no_files_but_those_of_the_page(served: Served, path: str) -> None:
     assert await served.ask(path, **BROWSER) is None
-
-
-async def test_who_is_no_browser_gets_no_page(served: Served) -> None:
-    assert await served.ask("/", Accept="*/*") is None
-    assert await served.ask("/") is None
 
 
 async def test_a_game_whose_end_is_not_in_its_records_is_said(served: Served) -> None:

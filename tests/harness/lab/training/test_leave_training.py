@@ -169,7 +169,10 @@ def test_a_training_of_minutes() -> None:
 
 
 def test_a_round_longer_than_the_training() -> None:
-    assert rounds_by_the_clock(Goal(minutes=0.01, seed=1), 3_600.0) == [0, 1, 2, 3]
+    told: list[RoundDone | TableMade] = []
+    training(Goal(minutes=0.01, seed=1)).run(Recorder(1), told.append, ticking(3_600.0))
+    rounds = [(each.generation, each.seconds_left) for each in told if isinstance(each, RoundDone)]
+    assert rounds == [(0, 10_800.0), (1, 7_200.0), (2, 3_600.0), (3, 0.0)]
 
 
 def test_minutes_of_all_runs_count(tmp_path: Path) -> None:

@@ -11,14 +11,18 @@ import time
 from pathlib import Path
 
 import pytest
-from engine_games import HASTY, LONG, SHORT, EngineGames, engine_seat, marked
+from engine_games import HASTY, LONG, SHORT, EngineGames, engine_seat, marked, play_engine
+from passing_seats import Passer
 from tables import MINUTE, NONCES, Play
 
+from bot.equipment import Equipment
+from bot.seat_text import parse_seat
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.seat import Came, Gone, Happening, Noted, Said, TimeGift
+from harness.arbiter.seat import Came, Gone, Happening, Noted, Ruled, Said, TimeGift
 from harness.seats.engines.engine import Engine
 from harness.seats.engines.engine_seat import EngineSeat
 from harness.seats.engines.process import EngineFailed
+from harness.seats.seat_factory import SeatMaker
 from protocol.messages import Move, Ready
 from protocol.parts import TimeControl
 
@@ -57,6 +61,7 @@ async def test_who_fails_loses_and_leaves_nothing(
     found, winner, faults = verdict(book)
     assert (found, winner) == (outcome, 1)
     assert [code for code in faults if code != "no_show"] == charged
+    assert len(book.evidence) == len([code for code in charged if code != "illegal"])
 
 
 @pytest.mark.parametrize(
@@ -114,6 +119,24 @@ async def test_who_fails_once_is_told_the_whole_game_and_plays_on(games: EngineG
     assert before.startswith(f"ex.{swapped[0]}.{swapped} pass rack.")
     assert after == before.replace(f".{swapped} ", " "), "what it held was known to the first"
     assert last.startswith(f"{before.rpartition(' ')[0].replace(f'.{swapped}', '')} ex.")
+
+
+async def test_a_conversation_is_kept_if_the_seat_says_so(games: EngineGames) -> None:
+    for query in ("", "log=yes"):
+        kept = games.folder / f"engine{query}.log"
+        once = games.folder / f"failed{query}"
+        spec = parse_seat(games.seat(query, fault="noise+crash-search", once=once))
+        seat = SeatMaker(spec, "engine", Equipment("scowl"), kept=kept).open(games.lexicon, 3)
+        await play_engine(seat, Passer(), LONG, games.lexicon, games.folder)
+        log = kept.with_suffix(".00003.log").read_text(encoding="utf-8")
+        if not query:
+            assert "something broke" in log
+            assert "siuok" not in log
+            continue
+        said = [line.partition(" ")[2] for line in log.splitlines()]
+        assert {"> siu", "< siuok", "< bestmove pass", "> quit"} <= {*said}
+        assert any(line.startswith("stderr: ") and "something broke" in line for line in said)
+        assert any(line.startswith("< not understood: ") for line in said)
 
 
 class Failing(Engine):
@@ -191,7 +214,7 @@ async def _said(happened: asyncio.Queue[Happening]) -> object:
             return message
         case Came():
             return None
-        case Gone() | Noted() | TimeGift() as wrong:
+        case Gone() | Noted() | TimeGift() | Ruled() as wrong:
             raise AssertionError(wrong)
 
 

@@ -273,7 +273,7 @@ async def test_a_bot_that_never_stops_writing_keeps_nobody_waiting(
 async def test_a_game_that_begins_in_a_position_is_declined(tmp_path: Path) -> None:
     engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
     begun = replace(VIEW, position=replace(VIEW.position, scores=(20, 5)))
-    with pytest.raises(Declined, match="ann has to be told a game from an empty board on"):
+    with pytest.raises(Declined, match="ann can only begin on an empty board"):
         await engine.start(begun)
     await engine.close()
 

@@ -8,12 +8,14 @@ import signal
 import sys
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from engine_games import EngineGames, marked
 
 from bot.seat import containment
 from bot.seat.child_process import Limits
+from bot.seat.runtime import loop_factory
 from harness.seats.engines.process import EngineFailed, EngineProcess
 
 pytestmark = pytest.mark.usefixtures("games")
@@ -55,6 +57,18 @@ async def test_lines_go_both_ways_and_are_kept_as_evidence() -> None:
     assert len(evidence) < 2_000
 
 
+@pytest.mark.parametrize("loops", [None, loop_factory()], ids=["asyncio", "ours"])
+def test_who_closes_its_output_and_lives_on_is_told_at_once(loops: Any) -> None:
+    async def told() -> None:
+        it = await started("import os, time; os.close(1); time.sleep(60)")
+        with pytest.raises(EngineFailed, match="closed its output"):
+            await it.wait_for(lambda _: None, 20, "said anything")
+        await it.kill()
+
+    with asyncio.Runner(loop_factory=loops) as runner:
+        runner.run(told())
+
+
 async def test_an_engine_sees_nothing_that_is_hidden(tmp_path: Path) -> None:
     if not containment.containment().apart:
         pytest.skip("this system has no namespaces for us")
@@ -80,7 +94,7 @@ async def test_its_end_is_told_with_its_last_words() -> None:
 
 async def test_waiting_has_a_limit() -> None:
     it = await started("import time; print('not yet', flush=True); time.sleep(60)")
-    with pytest.raises(EngineFailed, match=r"it has not said hello within 0\.1 s") as end:
+    with pytest.raises(EngineFailed, match=r"it has not said hello in 0\.1 s") as end:
         await it.wait_for(lambda line: True if line == "hello" else None, 0.1, "said hello")
     assert end.value.code == "stall"
     await it.kill()
@@ -88,7 +102,7 @@ async def test_waiting_has_a_limit() -> None:
 
 async def test_what_prints_without_end_keeps_nobody_waiting() -> None:
     it = await started("while True: print('and so on')")
-    with pytest.raises(EngineFailed, match=r"has not said anything else within 0\.2 s"):
+    with pytest.raises(EngineFailed, match=r"has not said anything else in 0\.2 s"):
         await it.wait_for(
             lambda line: None if line == "and so on" else line, 0.2, "said anything else"
         )

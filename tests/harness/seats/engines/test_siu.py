@@ -66,7 +66,9 @@ def in_ms(plan: int, last: int) -> Budget:
 
 
 async def test_the_conversation_up_to_the_first_move(games: EngineGames) -> None:
-    answer = await answered(games.engine("style=wild&Clear%20Hash="), VIEW, in_ms(60_000, 90_000))
+    query = f"style=wild&Clear%20Hash=&folder={games.folder}"
+    engine = games.engine(query, log=games.log.name)
+    answer = await answered(engine, VIEW, in_ms(60_000, 90_000))
     assert answer == EngineChoice(PASS)
     *opening, go = games.heard()
     assert opening == [
@@ -129,7 +131,7 @@ async def test_a_long_start_ends_before_the_time_to_get_ready(games: EngineGames
     it = games.engine("start=60", fault="hang-start")
     hasty = replace(VIEW, time=replace_field(HASTY, ready_ms=2_000))
     try:
-        with pytest.raises(EngineFailed, match=r"has not said siuok within [01](\.\d)? s"):
+        with pytest.raises(EngineFailed, match=r"siuok .*start=.* in [01](\.\d)? s"):
             await it.start(hasty)
     finally:
         await it.close()
@@ -150,6 +152,22 @@ async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
     await it._best_within(60, found)
     assert list(found._generated) == ["8D.AT"]
     await it.close()
+
+
+def test_the_arbiter_reads_a_faulty_placement_and_never_takes_it() -> None:
+    seen = view_at(read_cgp(HOUSE, RULES), time=HASTY)
+    for said, taken in (
+        ("8D.HATES", "8D HATES"),  # A isn't what lies there
+        (".-", ".-"),
+        ("ex.5.6.7", "ex 5"),
+        ("A1.AT.N1", "A1.AT.N1"),
+    ):
+        assert Found().answer(said, seen) == taken
+
+
+async def test_a_move_in_our_terms_is_refused_with_the_engines_form(games: EngineGames) -> None:
+    book = await games.play(games.seat(moves="8D HOUSE"))
+    assert "8D.HOUSE" in book.evidence[0].splitlines()[0]
 
 
 def test_of_ever_new_moves_some_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -277,11 +295,22 @@ def test_a_rack_size_of_its_own_is_refused_before_there_is_a_game(games: EngineG
         engine_for(parse_seat(games.seat()), context)
 
 
-async def test_a_game_for_other_words_is_declined_with_the_reason(games: EngineGames) -> None:
-    book = await games.play(games.seat(lexicon="other"))
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"lexicon": "other"},
+        {"lexicon": "", "early": "other"},
+        {"early": "other", "capability": "sim"},
+    ],
+)
+async def test_a_game_for_other_words_is_declined_with_the_reason(
+    games: EngineGames, told: dict[str, str]
+) -> None:
+    book = await games.play(games.seat(**told))
     assert book.ended is not None
     assert (book.ended.outcome, book.ended.winner) == ("no_show", 1)
     assert "'other'" in book.ended.message
+    assert "Lexicon=other" in book.ended.message, "it has that option"
 
 
 @pytest.mark.parametrize(
@@ -313,6 +342,8 @@ def test_lexicons_are_the_same_by_their_name() -> None:
         ("start=inf", "not 'inf'"),
         ("memory=lots", "memory .*are numbers"),
         ("Book=a%0Aquit", "'Book'"),
+        ("folder=/nowhere", "/nowhere"),
+        ("log=no", "log is yes"),
     ],
 )
 def test_options_that_make_no_sense(games: EngineGames, query: str, says: str) -> None:
