@@ -11,14 +11,14 @@ import numpy.typing as npt
 from engine.kernels.board import set_up
 from engine.kernels.endgame import begin_endgame, search_endgame
 from engine.kernels.endgame_moves import CANDIDATE_WORDS
-from engine.kernels.endgame_stack import ENDGAME
+from engine.kernels.endgame_stack import ENDGAME, MAX_BAG
 from engine.kernels.line_cache import ENTRY_WORDS
 from engine.kernels.moves import MAX_PLACED
 from engine.kernels.transpositions import BUCKET_BYTES, BUCKET_WORDS, Table
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack, unpack
 from engine.rules.moves import Move
-from engine.rules.position import Position
+from engine.rules.position import Position, Rack
 from lexicons.memory import address_of
 
 LEAST_MEMORY = 8 << 20
@@ -53,7 +53,7 @@ class Searcher:
     """
 
     def __init__(self, generator: Generator, table: Table, memory: int, noise: int = 0) -> None:
-        self._state, self._words, self._leaves = generator.state, generator.words, generator.leaves
+        self._state, self._words = generator.state, generator.words
         listed = memory // 16 // 16
         places = 1 << (memory // 3 // (2 * _WORD)).bit_length() - 1
         candidates = memory // 16 // (CANDIDATE_WORDS * _WORD)
@@ -86,24 +86,13 @@ class Searcher:
         line_cache["gaddag"]["capacity"] = listed
         line_cache["places"], line_cache["room"] = places, entries
 
-    def begin(
-        self,
-        position: Position,
-        turns: int,
-        age: int,
-        only: Collection[Move] = (),
-        without: Collection[Move] = (),
-    ) -> None:
+    def begin(self, position: Position, turns: int, age: int, bag: Rack = ()) -> None:
         """Take up a position with both racks; ``turns`` more scoreless turns in a row end the game.
 
-        Table entries of another ``age`` are replaced first. ``only`` and ``without`` are as in
-        ``EndgameSolver.begin``.
+        Table entries of another ``age`` are replaced first. The first of the ``bag`` is drawn next.
+        All moves may be chosen, until ``restrict`` is called.
         """
         search = self._search
-        for name, moves in (("only", only), ("without", without)):
-            search[name][0, : len(moves)] = [pack(move) for move in moves]
-            search[f"{name}_count"] = len(moves)
-        search["is_restricted"] = bool(only or without)
         search["age"] = age
         line_cache = search["line_cache"]
         if self.is_cut:  # forget what is known only in part
@@ -112,12 +101,24 @@ class Searcher:
             line_cache["forgotten"] += 1
         line_cache["overflowed"] = False
         racks = np.zeros((2, MAX_PLACED), np.uint8)
+        ever = np.zeros((2, MAX_PLACED + MAX_BAG), np.uint8)
         for seat, rack in enumerate(position.racks):
             racks[seat, : len(rack)] = rack
+            ever[seat, : len(rack) + len(bag)] = sorted((*rack, *bag))
         sizes = np.array([len(rack) for rack in position.racks])
         self._board = position.board
-        self._begun = racks, sizes, position.on_turn, turns
+        drawn = np.array(bag[::-1], np.uint8)
+        self._begun = racks, sizes, ever, drawn, position.on_turn, turns
+        search["is_restricted"] = False
         self.abandon()
+
+    def restrict(self, only: Collection[Move], without: Collection[Move] = ()) -> None:
+        """Restrict the first move, as in ``EndgameSolver.begin``; no question may be open."""
+        search = self._search
+        for name, moves in (("only", only), ("without", without)):
+            search[name][0, : len(moves)] = [pack(move) for move in moves]
+            search[f"{name}_count"] = len(moves)
+        search["is_restricted"] = bool(only or without)
 
     def search(self, alpha: int, depth: int, nodes: int) -> int:
         """Resume the open question, or begin this one; return the number of nodes searched."""
@@ -130,7 +131,7 @@ class Searcher:
         self._search["over"] = True
         set_up(self._state["board"], self._board)
         begin = self._begun
-        begin_endgame(self._search, self._state, self._words.words, self._leaves.arrays, *begin)
+        begin_endgame(self._search, self._state, self._words.words, *begin)
 
     @property
     def is_over(self) -> bool:

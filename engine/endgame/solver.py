@@ -20,7 +20,7 @@ from engine.kernels.transpositions import UNKNOWN
 from engine.movegen.generator import Generator, check_rack
 from engine.movegen.move_codec import pack
 from engine.rules.moves import PASS, Move, Place
-from engine.rules.position import Position, unseen
+from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import (
     Rules,
     canonical,
@@ -150,12 +150,14 @@ class EndgameSolver:
         self,
         position: Position,
         *,
+        bag: Rack = (),
         first_win: bool = False,
         only: Collection[Move] = (),
         without: Collection[Move] = (),
     ) -> None:
-        """Take up a position with an empty bag; the opponent's rack may be left out.
+        """Take up a position; with an empty bag the opponent's rack may be left out.
 
+        ``bag`` are at most 7 tiles in drawing order, known to both sides; nobody exchanges them.
         ``first_win`` asks only whether the game is won, drawn or lost, by the scores so far.
         ``only`` are the moves to choose from (none: all); ``without`` are excluded, legal or not.
         At most 64 of each.
@@ -164,25 +166,35 @@ class EndgameSolver:
             ValueError: as ``with_both_racks``; too many moves are named, a move of ``only`` is
                 illegal, or no move is left.
         """
-        position = with_both_racks(position, self._rules)
+        if not bag:
+            position = with_both_racks(position, self._rules)
         chosen = self._choice(position, only)
         left_out = tuple(filter(_is_packable, self._choice(position, without)))
         if chosen or left_out:
             self._check_choice(position, chosen, left_out)
-        drawn = min(max(-position.spread(position.on_turn), -_MOST), _MOST)
-        self._mtdf = Mtdf(drawn if first_win else None)
-        self._position, self._only, self._without = position, chosen, left_out
+        self._position, self._bag = position, bag
+        self._age += 1
+        self._searchers[0].begin(position, self._turns, self._age, bag)
+        self._ask_about(chosen, left_out, first_win)
+
+    def begin_with(self, move: Move, *, first_win: bool = False) -> None:
+        """Ask what a legal move is worth in the position taken up last."""
+        if not self._searchers[0].is_over:
+            self._searchers[0].abandon()
+        self._ask_about((move,), (), first_win)
+
+    def _ask_about(
+        self, only: tuple[Move, ...], without: tuple[Move, ...], first_win: bool
+    ) -> None:
+        lead = self._position.spread(self._position.on_turn)
+        self._mtdf = Mtdf(min(max(-lead, -_MOST), _MOST) if first_win else None)
+        self._only, self._without = only, without
+        self._searchers[0].restrict(only, without)
         self._move: Move | None = None
         self._sure: Move | None = None
         self._asked = 0  # nodes of the current question
         self._nodes = 0
-        self._age += 1
         self._are_helping = False
-        self._take_up(self._searchers[:1])
-
-    def _take_up(self, searchers: Sequence[Searcher]) -> None:
-        for searcher in searchers:
-            searcher.begin(self._position, self._turns, self._age, self._only, self._without)
 
     def _choice(self, position: Position, moves: Collection[Move]) -> tuple[Move, ...]:
         if len(moves) > MOST_LISTED:
@@ -217,7 +229,9 @@ class EndgameSolver:
         if helpers and not self._are_helping:
             # Only now: most positions of a pre-endgame are proven without helpers.
             self._are_helping = True
-            self._take_up(helpers)
+            for helper in helpers:
+                helper.begin(self._position, self._turns, self._age, self._bag)
+                helper.restrict(self._only, self._without)
         helping = [
             self._pool.submit(helper.search, alpha, depth + nth % 2, nodes)
             for nth, helper in enumerate(helpers)

@@ -1,4 +1,7 @@
-"""The endgame search: both racks are known, nothing is drawn, and best play can be proven.
+"""The endgame search: both racks are known, and what is drawn; best play can be proven.
+
+Most endgames have an empty bag. Else it is known which tile is drawn next, and a placement takes as
+many from the bag as it lays down.
 
 A search answers one question: can the side on turn gain more than ``alpha`` points in spread from
 here to the end? It is a negamax search with a null window (Pearl's Scout, 1980). The answer is a
@@ -8,7 +11,8 @@ A node is entered in these steps, each of which may be the last:
 
 1. The transposition table knows enough.
 2. A pass ends the game.
-3. A play of all tiles left ends the game; the highest-scoring is a floor of the value.
+3. With an empty bag, a play of all tiles left ends the game; the highest-scoring is a floor of the
+   value.
 4. The *replies*: the other side's best plays in the position as it is. They survive a move that
    stays off their footprints (``engine.kernels.replies``). A surviving reply that goes out gives a
    ceiling for that move, and refutes most moves before they are played.
@@ -36,7 +40,6 @@ import numpy as np
 from lexicons.arrays import I64, U8
 from lexicons.bits import wrapping_add
 from lexicons.jit import helper, kernel
-from lexicons.leaves import LeaveArrays
 from lexicons.word_map import WordsArray
 
 from .board import undo_to
@@ -57,15 +60,15 @@ from .endgame_stack import (
     EndgameArray,
     EndgameRecord,
     FrameRecord,
+    bag_key,
     position_key,
+    replace_tiles,
     square_key,
-    take_tiles,
     tile_key,
 )
-from .gaddag_movegen import look_up_graph, look_up_rack
-from .line_cache import units_of
+from .gaddag_movegen import look_up_graph, look_up_points
+from .line_cache import count_of, set_units
 from .moves import PASS_MOVE
-from .racks import fill_rack
 from .search_state import StateArray
 from .transpositions import PROVEN, UNKNOWN, Known, recall, remember, signature
 
@@ -78,27 +81,34 @@ def begin_endgame(
     search_array: EndgameArray,
     state_array: StateArray,
     words_array: WordsArray,
-    leaves: LeaveArrays,
     racks: Annotated[U8, 2],
     sizes: I64,
+    ever: Annotated[U8, 2],
+    bag: U8,
     seat: int,
     turns: int,
 ) -> None:
     """Take up a position on the state's board; ``search_array`` and ``state_array`` are modified.
 
-    ``racks``, [2, 7], are sorted tiles by seat, ``sizes`` their numbers; ``turns`` more scoreless
-    turns in a row end the game.
+    ``racks``, [2, 7], are sorted tiles by seat, ``sizes`` their numbers; ``ever``, [2, 14], are
+    these and the tiles of the bag, sorted together; ``bag`` are at most 7 tiles, the next to be
+    drawn last. ``turns`` more scoreless turns in a row end the game.
     """
     search, state, words = search_array[0], state_array[0], words_array[0]
     board, line_cache = state.board, search.line_cache
     cross_everywhere(board, words)
     root = search.frames[0]
     root.racks_key = 0
+    root.bag = len(bag)
+    for at in range(len(bag)):
+        search.bag[at] = bag[at]
+        root.racks_key = wrapping_add(root.racks_key, bag_key(at + 1, np.uint64(bag[at])))
     for player in range(2):
-        fill_rack(state.rack, racks[player], sizes[player], board.points, leaves)
-        look_up_rack(line_cache.gaddag[player], board, state.rack)
+        look_up_points(line_cache.gaddag[player], board)
         look_up_graph(line_cache.gaddag[player], words)
-        root.held[player] = units_of(line_cache, player, racks[player], sizes[player])
+        set_units(line_cache, player, ever[player], sizes[player] + len(bag))
+        root.held[player] = count_of(line_cache, player, racks[player], sizes[player])
+        root.whole[player] = root.held[player]
         root.points[player] = 0
         for at in range(sizes[player]):
             root.points[player] += board.points[racks[player, at]]
@@ -216,7 +226,9 @@ def _go_on(search: EndgameRecord, state: Any, words: Any) -> None:
     child.racks_key = frame.racks_key
     for seat in range(2):
         child.held[seat] = frame.held[seat]
+        child.whole[seat] = frame.whole[seat]
         child.points[seat] = frame.points[seat]
+    child.bag = frame.bag
     child.seat = 1 - frame.seat
     child.pass_ends = move == PASS_MOVE and _is_shortcut(search)
     child.depth = frame.depth - 1
@@ -224,8 +236,7 @@ def _go_on(search: EndgameRecord, state: Any, words: Any) -> None:
     child.first = frame.first + frame.count
     state.board.changed_lines = 0
     if move != PASS_MOVE:
-        child.points[frame.seat] -= np.int64(order & POINTS_MASK)
-        take_tiles(search.line_cache, state.board, child, frame.seat, move)
+        replace_tiles(search, state.board, child, frame.seat, move)
         play(state.board, words, move)
     search.ply += 1
     search.entering = True

@@ -2,7 +2,8 @@
 
 Placements that go out have exact values. Others that the replies refute are dropped
 (``engine.kernels.replies``); the rest becomes a heap, ordered by a guess: points, less the best
-reply that a move leaves, and less what stays on either rack.
+reply that a move leaves, and less what stays on either rack. While tiles are in the bag no
+placement goes out, and a reply only if the move before it drew the last of them.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ from lexicons.jit import helper
 from lexicons.memory import put_word, word_at
 
 from .board import BoardRecord
-from .endgame_stack import EndgameRecord, FrameRecord
+from .endgame_stack import EndgameRecord, FrameRecord, drawn_points
 from .line_cache import ENTRY_WORDS, HALF, LOWER, fits_in, hash_line, placements_along
-from .moves import PASS_MOVE
+from .moves import PASS_MOVE, tile_count
 from .racks import NOT_OUT
 from .replies import (
     best_reply,
@@ -63,6 +64,8 @@ def look_at_lines(search: EndgameRecord, board: BoardRecord, frame: FrameRecord)
             frame.where[0, index] = above.where[0, index]
             frame.where[1, index] = above.where[1, index]
         frame.forgotten = above.forgotten
+        if frame.bag != above.bag:  # the other side has other tiles now
+            _list_anew(line_cache, board, frame, 1 - frame.seat, changed)
     else:
         changed = (_ONE << np.uint64(2 * side)) - _ONE
         frame.forgotten = line_cache.forgotten
@@ -73,18 +76,12 @@ def look_at_lines(search: EndgameRecord, board: BoardRecord, frame: FrameRecord)
         changed &= changed - _ONE
         frame.hashes[line] = hash_line(board, line)
         for seat in range(2):
-            frame.where[seat, line] = placements_along(
-                line_cache, board, line, frame.hashes[line], seat, frame.held[seat]
-            )
+            frame.where[seat, line] = _listed(line_cache, board, frame, seat, line)
     tries = 0
     while frame.forgotten != line_cache.forgotten:
         frame.forgotten = line_cache.forgotten
-        for index in range(2 * side):
-            if frame.hashes[index]:
-                for seat in range(2):
-                    frame.where[seat, index] = placements_along(
-                        line_cache, board, index, frame.hashes[index], seat, frame.held[seat]
-                    )
+        for seat in range(2):
+            _list_anew(line_cache, board, frame, seat, np.uint64(0))
         tries += 1
         if tries > 2:  # no room for the placements of one position
             line_cache.overflowed = True
@@ -95,6 +92,21 @@ def look_at_lines(search: EndgameRecord, board: BoardRecord, frame: FrameRecord)
 
 
 @helper
+def _list_anew(
+    line_cache: Any, board: BoardRecord, frame: FrameRecord, seat: Any, but: Any
+) -> None:
+    for line in range(2 * board.side):
+        if frame.hashes[line] and not but >> np.uint64(line) & _ONE:
+            frame.where[seat, line] = _listed(line_cache, board, frame, seat, line)
+
+
+@helper
+def _listed(line_cache: Any, board: BoardRecord, frame: FrameRecord, seat: Any, line: Any) -> Any:
+    hashed, held, whole = frame.hashes[line], frame.held[seat], frame.whole[seat]
+    return placements_along(line_cache, board, line, hashed, seat, held, whole)
+
+
+@helper
 def list_own(search: EndgameRecord, frame: FrameRecord, side: Any) -> None:
     """List the mover's placements as candidates; those that go out have exact values.
 
@@ -102,7 +114,7 @@ def list_own(search: EndgameRecord, frame: FrameRecord, side: Any) -> None:
     """
     line_cache, seat = search.line_cache, frame.seat
     entries, candidates = line_cache.entries, search.candidates
-    held = frame.held[seat]
+    held, guards = frame.held[seat], line_cache.guards[seat]
     twice = 2 * frame.points[1 - seat]
     at, end = np.uint64(frame.first), np.uint64(search.room - 1)
     for line in range(2 * side):
@@ -111,10 +123,10 @@ def list_own(search: EndgameRecord, frame: FrameRecord, side: Any) -> None:
         last = entry + (where >> HALF) * _THREE
         while entry < last:
             tiles = word_at(entries, entry + _ONE)
-            if fits_in(tiles & LOWER, held):
+            if fits_in(tiles & LOWER, held, guards):
                 move, points = word_at(entries, entry), word_at(entries, entry + np.uint64(2))
                 if is_allowed(search, move):
-                    if tiles & LOWER == held:
+                    if tiles & LOWER == held and not frame.bag:
                         reach(frame, np.int64(points & LOWER) + twice, move)
                     elif at < end:
                         packed = tiles & ~LOWER | (points & LOWER) << POINTS_BITS | points >> HALF
@@ -149,11 +161,8 @@ def is_allowed(search: EndgameRecord, move: Any) -> Any:
 def list_replies(search: EndgameRecord, board: BoardRecord, frame: FrameRecord) -> None:
     """Note the best plays that the other side would have if it were on turn."""
     line_cache, replies, seat = search.line_cache, search.replies, 1 - frame.seat
-    entries, held, own = (
-        line_cache.entries,
-        frame.held[1 - frame.seat],
-        frame.points[1 - frame.seat],
-    )
+    entries, held, own = line_cache.entries, frame.held[seat], frame.points[seat]
+    guards = line_cache.guards[seat]
     clear_replies(replies, own)
     for line in range(2 * board.side):
         where = frame.where[seat, line]
@@ -161,7 +170,7 @@ def list_replies(search: EndgameRecord, board: BoardRecord, frame: FrameRecord) 
         last = entry + (where >> HALF) * _THREE
         while entry < last:
             need = word_at(entries, entry + _ONE) & LOWER
-            if fits_in(need, held):
+            if fits_in(need, held, guards):
                 points = word_at(entries, entry + np.uint64(2))
                 score = np.int64(points & LOWER)
                 if need == held:
@@ -185,11 +194,15 @@ def put_in_order(
         packed = word_at(candidates, np.uint64(nth) * _TWO)
         move = word_at(candidates, np.uint64(nth) * _TWO + _ONE)
         score = np.int64(packed >> POINTS_BITS & POINTS_MASK)
-        left = own - np.int64(packed & POINTS_MASK)
+        left, draws_last = own - np.int64(packed & POINTS_MASK), True
+        if frame.bag:
+            placed = np.int64(0) if move == PASS_MOVE else tile_count(move)
+            left += drawn_points(search, board, frame, placed)
+            draws_last = placed >= frame.bag
         line, squares = line_of(board.side, move), packed >> HALF
         guess = score - 2 * left - NOT_OUT - best_reply(replies, line, squares)
         out = best_way_out(replies, line, squares)
-        if out >= 0:
+        if out >= 0 and draws_last:
             ceiling = score - out - 2 * left
             if ceiling <= frame.alpha:
                 frame.best = max(frame.best, ceiling)

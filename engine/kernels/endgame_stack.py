@@ -21,7 +21,10 @@ from .line_cache import LINE_CACHE
 from .moves import BLANK_CODE, LETTER_MASK, MAX_PLACED, move_tile, tile_count
 from .replies import REPLIES
 
-MAX_PLIES = 4 * MAX_PLACED + 6  # a play for every tile, passes before and after, some spare
+MAX_BAG = 7
+"""Most tiles in the bag. A seat may hold 14 tiles in its time, which a count has bits for."""
+MAX_PLIES = 4 * MAX_PLACED + 2 * MAX_BAG + 6
+"""A play for every tile, passes before and after, some spare."""
 MOST_LISTED = 64  # most moves that the first ply can exclude, or be restricted to
 
 _ON_TURN = np.uint64(0xD1342543DE82EF95)
@@ -33,7 +36,9 @@ FRAME = record_dtype(
         ("racks_key", np.uint64),
         ("key", np.uint64),  # of everything that decides the value
         ("held", np.uint64, (2,)),  # by seat: tiles, as a count (``engine.kernels.line_cache``)
-        ("points", np.int64, (2,)),  # … and their points
+        ("whole", np.uint64, (2,)),  # … when it last drew
+        ("points", np.int64, (2,)),  # by seat: of its tiles
+        ("bag", np.int64),  # number of tiles in it
         ("seat", np.int64),
         ("pass_ends", np.bool_),  # a pass now ends the game
         ("depth", np.int64),  # plies to the horizon; 0: greedy play begins
@@ -75,6 +80,7 @@ ENDGAME = record_dtype(
         ("is_restricted", np.bool_),
         ("without", np.uint64, (MOST_LISTED,)),
         ("without_count", np.int64),
+        ("bag", np.uint8, (MAX_BAG,)),  # its tiles, the next to be drawn last
         ("turns", np.int64),  # more scoreless turns in a row that end the game, at the first ply
         ("best_move", np.uint64),  # the last that beat alpha at the first ply
         ("noise", np.int64),  # points: limit of shifts in the move order; differs by thread
@@ -86,25 +92,46 @@ FrameRecord: TypeAlias = Any
 
 
 @helper
-def take_tiles(
-    line_cache: Any, board: BoardRecord, child: FrameRecord, seat: Any, move: Any
+def replace_tiles(
+    search: EndgameRecord, board: BoardRecord, child: FrameRecord, seat: Any, move: Any
 ) -> None:
-    """Take a placement's tiles off a seat's rack, and update both keys."""
+    """Take a placement's tiles off a seat's rack, draw as many, and update both keys."""
     side = board.side
     square = first_square(side, move)
     down = square >= side * side
-    for nth in range(tile_count(move)):
+    placed = tile_count(move)
+    for nth in range(placed):
         while board.squares[square].letter:
             square += 1
         code = move_tile(move, nth)
         letter = code & LETTER_MASK
         tile = np.uint64(BLANK) if code & BLANK_CODE else letter
-        child.held[seat] -= line_cache.units[seat, tile]
+        child.held[seat] -= search.line_cache.units[seat, tile]
         child.racks_key = wrapping_sub(child.racks_key, tile_key(seat, tile))
+        child.points[seat] -= board.points[tile]
         across = other_direction(side, square) if down else square
         share = square_key(across, letter, board.points[tile])
         child.board_key = wrapping_add(child.board_key, share)
         square += 1
+    if not child.bag:
+        return
+    for _ in range(min(placed, child.bag)):
+        tile = np.uint64(search.bag[child.bag - 1])
+        child.racks_key = wrapping_sub(child.racks_key, bag_key(child.bag, tile))
+        child.bag -= 1
+        child.held[seat] += search.line_cache.units[seat, tile]
+        child.racks_key = wrapping_add(child.racks_key, tile_key(seat, tile))
+        child.points[seat] += board.points[tile]
+    child.whole[seat] = child.held[seat]
+
+
+@helper
+def drawn_points(search: EndgameRecord, board: BoardRecord, frame: FrameRecord, count: Any) -> Any:
+    """Return the points of the next tiles in the bag, ``count`` or as many as there are."""
+    points = 0
+    for nth in range(min(count, frame.bag)):
+        points += board.points[search.bag[frame.bag - 1 - nth]]
+    return points
 
 
 @helper
@@ -131,3 +158,9 @@ def square_key(square: Any, letter: Any, points: Any) -> Any:
 def tile_key(seat: Any, tile: Any) -> Any:
     """Return a tile's share in the key of both racks."""
     return mixed(_ON_TURN + np.uint64(2) * tile + np.uint64(seat))
+
+
+@helper
+def bag_key(place: Any, tile: Any) -> Any:
+    """Return a tile's share in the key of both racks while it is in the bag, at a place from 1."""
+    return mixed(_PASSED + np.uint64(64) * np.uint64(place) + tile)

@@ -119,6 +119,7 @@ def list_placements(state: StateRecord, words: WordsRecord) -> None:
     """
     board, search = state.board, state.gaddag
     look_up_graph(search, words)
+    look_up_points(search, board)
     search.count = 0
     look_up_rack(search, board, state.rack)
     side = board.side
@@ -143,19 +144,25 @@ def look_up_graph(search: GaddagRecord, words: WordsRecord) -> None:
 
 
 @helper
+def look_up_points(search: GaddagRecord, board: BoardRecord) -> None:
+    """Copy what the search needs of points."""
+    search.bonus = np.uint64(board.bonus)
+    search.bonus_tiles = np.uint64(board.bonus_tiles)
+    blank = np.uint64(BLANK_CODE)
+    for letter in range(MAX_LETTERS + 1):
+        search.points[letter] = np.uint64(board.points[letter])
+        search.points[np.uint64(letter) | blank] = np.uint64(board.points[BLANK])
+
+
+@helper
 def look_up_rack(search: GaddagRecord, board: BoardRecord, rack: RackRecord) -> None:
     """Copy into one place what the search needs of a rack."""
     subracks = 1 << rack.held
     search.whole = np.uint64(subracks - 1)
     search.blanks = rack.bits[BLANK]
     search.natural = rack.letters[subracks - 1]
-    search.bonus = np.uint64(board.bonus)
-    search.bonus_tiles = np.uint64(board.bonus_tiles)
-    blank = np.uint64(BLANK_CODE)
     for letter in range(MAX_LETTERS + 1):
         search.bits[letter] = rack.bits[letter]
-        search.points[letter] = np.uint64(board.points[letter])
-        search.points[np.uint64(letter) | blank] = np.uint64(board.points[BLANK])
     for subrack in range(subracks):
         any_letter = np.uint64(subrack) & search.blanks != _NOTHING
         search.letters[subrack] = board.any_letter if any_letter else rack.letters[subrack]

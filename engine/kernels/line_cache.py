@@ -2,8 +2,9 @@
 
 A line's placements depend on its tiles and on the cross-sets and cross-scores of its empty squares,
 so each line is listed once for each rack and looked up by its hash. For an unchanged line it is
-enough to select what fits with the tiles left. A multiset of tiles is one integer with four bits
-for each different tile, so that inclusion is one subtraction.
+enough to select what fits with the tiles left. A multiset of the tiles that a seat may ever hold is
+one integer, with a field for each different tile and a spare bit above it, so that inclusion is one
+subtraction.
 
 When the caller's memory is full, all lines are dropped; ``forgotten`` counts how often, so that
 stale places are not used.
@@ -17,7 +18,7 @@ import numpy as np
 
 from engine.kernels.listing import GaddagRecord
 from lexicons.alphabet import BLANK, MAX_LETTERS
-from lexicons.bits import GOLDEN, lowest_set, wrapping_add, wrapping_mul
+from lexicons.bits import GOLDEN, wrapping_add, wrapping_mul
 from lexicons.jit import helper, record_dtype
 from lexicons.memory import put_word, word_at
 
@@ -42,9 +43,6 @@ LOWER = np.uint64((1 << 32) - 1)
 
 _ONE = np.uint64(1)
 _THREE = np.uint64(ENTRY_WORDS)
-_GUARDS = np.uint64(0x8888_8888)  # the highest bit of each count, never used
-_UNIT_BITS = 4
-_COUNT_MASK = np.uint64(7)
 _HIGHEST = np.uint64((1 << 14) - 1)  # points of a placement; searches count to 2¹⁵
 _STIR = np.uint64(0xBF58476D1CE4E5B9)
 _TILE_HERE = np.uint64(1 << 62)
@@ -53,8 +51,10 @@ LINE_CACHE = record_dtype(
     [
         ("gaddag", GADDAG_SEARCH, (2,)),  # by seat
         ("units", np.uint64, (2, MAX_LETTERS + 1)),  # by seat and tile: one tile in a count
-        ("whole", np.uint64, (2,)),  # by seat: count of its tiles at the start
-        ("salts", np.uint64, (2,)),  # by seat: the hash of its tiles
+        ("fields", np.uint64, (2, MAX_LETTERS + 1)),  # … the bits of its field
+        ("holding", np.uint64, (2,)),  # by seat: the tiles that its search has
+        ("guards", np.uint64, (2,)),  # by seat: the bits above the fields, 0 in a count
+        ("salts", np.uint64, (2,)),  # by seat: the hash of all tiles that it may ever hold
         ("entries", np.uint64),  # address of the placements
         ("room", np.int64),  # for placements
         ("used", np.int64),
@@ -69,26 +69,48 @@ LineCacheRecord: TypeAlias = Any
 
 
 @helper
-def fits_in(need: Any, held: Any) -> Any:
+def fits_in(need: Any, held: Any, guards: Any) -> Any:
     """Return whether a multiset of tiles is part of another; both are counts of one seat."""
-    return ((held | _GUARDS) - need) & _GUARDS == _GUARDS
+    return ((held | guards) - need) & guards == guards
 
 
 @helper
-def units_of(line_cache: LineCacheRecord, seat: Any, tiles: Any, size: Any) -> Any:
-    """Give each different tile of a seat its unit, by sorted ``tiles``; return the count of all."""
-    held, shift = np.uint64(0), 0
-    salt = np.uint64(size)
+def set_units(line_cache: LineCacheRecord, seat: Any, tiles: Any, size: Any) -> None:
+    """Give each different tile that a seat may ever hold its unit; ``tiles`` are sorted.
+
+    A tile takes two bits at most, so that the counts of 16 tiles have 32 bits.
+    """
+    shift, guards, salt = np.uint64(0), np.uint64(0), np.uint64(size)
     for tile in range(MAX_LETTERS + 1):
         line_cache.units[seat, tile] = 0
-    for at in range(size):
-        if at and tiles[at] != tiles[at - 1]:
-            shift += _UNIT_BITS
-        line_cache.units[seat, tiles[at]] = _ONE << np.uint64(shift)
-        held += line_cache.units[seat, tiles[at]]
-        salt = wrapping_mul(salt ^ np.uint64(tiles[at]), GOLDEN)
-    line_cache.whole[seat] = held
+        line_cache.fields[seat, tile] = 0
+    at = 0
+    while at < size:
+        tile, times = tiles[at], np.uint64(0)
+        while at < size and tiles[at] == tile:
+            salt = wrapping_mul(salt ^ np.uint64(tile), GOLDEN)
+            times += _ONE
+            at += 1
+        line_cache.units[seat, tile] = _ONE << shift
+        field = np.uint64(0)
+        while times:
+            field |= _ONE << shift
+            shift += _ONE
+            times >>= _ONE
+        line_cache.fields[seat, tile] = field
+        guards |= _ONE << shift
+        shift += _ONE
+    line_cache.guards[seat] = guards
+    line_cache.holding[seat] = guards  # no count
     line_cache.salts[seat] = salt ^ salt >> HALF
+
+
+@helper
+def count_of(line_cache: LineCacheRecord, seat: Any, tiles: Any, size: Any) -> Any:
+    """Return the count of a multiset of a seat's tiles."""
+    held = np.uint64(0)
+    for at in range(size):
+        held += line_cache.units[seat, tiles[at]]
     return held
 
 
@@ -110,15 +132,22 @@ def hash_line(board: BoardRecord, line: Any) -> Any:
 
 @helper
 def placements_along(
-    line_cache: LineCacheRecord, board: BoardRecord, line: Any, hashed: Any, seat: Any, held: Any
+    line_cache: LineCacheRecord,
+    board: BoardRecord,
+    line: Any,
+    hashed: Any,
+    seat: Any,
+    held: Any,
+    whole: Any,
 ) -> Any:
     """Return the place of a line's placements, with their number in the upper 32 bits.
 
-    Some may need more tiles than a seat holds: check with ``fits_in``. A rack with a blank has so
-    many placements that it pays to list them anew for the tiles left.
+    Some may need more tiles than the seat holds: check with ``fits_in``. ``whole`` is what it held
+    when it last drew. A rack with a blank has so many placements that it pays to list them anew for
+    the tiles left.
     """
-    if not line_cache.units[seat, BLANK]:
-        held = line_cache.whole[seat]
+    if not whole & line_cache.fields[seat, BLANK]:
+        held = whole
     key = wrapping_add(hashed ^ wrapping_mul(held, _STIR), line_cache.salts[seat]) | _ONE
     mask = np.uint64(line_cache.places - 1)
     place = key >> HALF & mask
@@ -130,7 +159,9 @@ def placements_along(
         return word_at(line_cache.index, place * np.uint64(2) + _ONE)
     search = line_cache.gaddag[seat]
     search.count = 0
-    _hold(search, line_cache.units[seat], held)
+    if line_cache.holding[seat] != held:
+        line_cache.holding[seat] = held
+        _hold(search, board, line_cache, seat, held)
     list_line(search, board, line)
     if (
         line_cache.used + search.count > line_cache.room
@@ -147,20 +178,28 @@ def placements_along(
 
 
 @helper
-def _hold(search: GaddagRecord, units: Any, held: Any) -> None:
-    """Restrict a search to some of a rack's tiles; of equal tiles the first."""
-    search.whole = 0
+def _hold(search: GaddagRecord, board: BoardRecord, line_cache: Any, seat: Any, held: Any) -> None:
+    """Give a search a rack, at most seven tiles."""
+    size = np.uint64(0)
     search.natural = 0
+    search.letters[0] = 0
     for tile in range(MAX_LETTERS + 1):
-        if units[tile]:
-            count = held // units[tile] & _COUNT_MASK
-            tiles = search.bits[tile]
-            for _ in range(count):
-                search.whole |= lowest_set(tiles)
-                tiles &= tiles - _ONE
-            if count and tile != BLANK:
-                search.natural |= _ONE << np.uint64(tile)
-    search.blanks = search.whole & search.bits[BLANK]
+        search.bits[tile] = 0
+        left = held & line_cache.fields[seat, tile]
+        if not left:
+            continue
+        letter = board.any_letter if tile == BLANK else _ONE << np.uint64(tile)
+        if tile != BLANK:
+            search.natural |= letter
+        while left:
+            last = _ONE << size
+            search.bits[tile] |= last
+            for rest in range(last):
+                search.letters[last | np.uint64(rest)] = search.letters[rest] | letter
+            left -= line_cache.units[seat, tile]
+            size += _ONE
+    search.whole = (_ONE << size) - _ONE
+    search.blanks = search.bits[BLANK]
 
 
 @helper
