@@ -8,10 +8,9 @@ from dataclasses import dataclass, replace
 from bot.equipment import Equipment, Resources, load_tables
 from bot.player import Observed, View
 from bot.search.static_choice import generator_for
-from engine.movegen.candidates import best_candidates, ranked_moves
+from engine.movegen.candidates import best_candidates, with_asked
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import Move
-from engine.rules.position import Position
 from engine.rules.rules import Rules
 from lexicons.store import load_lexicon
 from lexicons.tables import TRAINED, TRAINED_ON, leaves_for, table_name
@@ -86,13 +85,3 @@ def chosen(
     generator = generator_for(view)
     best = [] if only else best_candidates(generator, view.position, count)
     return with_asked(generator, view.position, best, (*only, *also))
-
-
-def with_asked(
-    generator: Generator, position: Position, best: Sequence[RankedMove], asked: Sequence[Move]
-) -> list[RankedMove]:
-    """Return the best and the requested moves, each once, the highest equity first."""
-    there = {ranked.move for ranked in best}
-    others = [move for move in dict.fromkeys(asked) if move not in there]
-    ranked = ranked_moves(generator, position, others) if others else []
-    return sorted((*best, *ranked), key=lambda ranked: -ranked.equity)

@@ -75,7 +75,7 @@ class Settings:
     """Player model by which ``infer`` judges a play (``engine.inference.likelihood``)."""
     endgame_mb: int = 256
     """MiB of memory for positions in ``endgame`` and ``peg``."""
-    peg_model: Model = "rational"
+    peg_model: Model = "perfect"
     """Model of the opponent in ``peg`` (``engine.preendgame``)."""
 
     def without(self, failed: Settings, good: Settings) -> Settings:
@@ -263,5 +263,5 @@ _ROWS = (  # DataPath first
     _check("StopEarly", "stop_early"),
     _combo("InferModel", "infer_model", "deterministic", "margin", "soft"),
     _spin("EndgameHash", "endgame_mb", 32, 1 << 16),
-    _combo("PegModel", "peg_model", "rational", "pessimistic", "static"),
+    _combo("PegModel", "peg_model", "perfect", "rational", "static"),
 )

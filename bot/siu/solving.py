@@ -14,6 +14,7 @@ from bot.search.static_choice import generator_for
 from engine.endgame.solver import EndgameSolver, least_memory
 from engine.inference.leave_prior import LeavePrior
 from engine.kernels.endgame_stack import MOST_LISTED
+from engine.movegen.candidates import with_asked
 from engine.preendgame.solver import Outcome, likely_candidates
 from engine.rules.moves import Move
 from engine.rules.rules import IllegalMove, check_move
@@ -21,7 +22,6 @@ from protocol.siu.answers import Answer, Fault, InfoEndgame, InfoPeg, InfoText
 
 from .modes import Task
 from .report import Report
-from .resources import with_asked
 
 
 def solver_for(solvers: Solvers, task: Task, view: View, report: Report) -> EndgameSolver:
@@ -94,6 +94,7 @@ def solve_preendgame(
         solver,
         with_asked(generator, view.position, usual, (*task.only, *task.also)),
         belief=belief,
+        protected=task.also,
         model=task.settings.peg_model,
         seed=task.settings.seed,
     )
@@ -107,7 +108,8 @@ def solve_preendgame(
     best = outcomes[0]
     cover = InfoText(
         f"string {best.cases} of {compared.cases} cases looked at, {100 * compared.mass:.1f} % of "
-        f"what can be; {'' if best.proven else 'not '}proven"
+        f"what can be; {'' if best.proven else 'not '}proven; {compared.compared} of "
+        f"{len(outcomes)} moves compared, {compared.proven} proven; opponent {compared.model}"
     )
     counted = report.counted(sum(outcome.nodes for outcome in outcomes))
     report.tell(*_peg_lines(task, outcomes, report), counted, cover, best=best.move)

@@ -100,3 +100,13 @@ def guess_replies(generator: Generator, position: Position, seed: int) -> Iterat
         rack = tuple(sorted(chance.sample(hidden, min(rules.rack_size, len(hidden)))))
         best = generator.best(position.with_rack(seat, rack))[0]
         yield ScoredMove(best.move, best.score)
+
+
+def with_asked(
+    generator: Generator, position: Position, best: Sequence[RankedMove], asked: Sequence[Move]
+) -> list[RankedMove]:
+    """Return the best and the requested moves, each once, the highest equity first."""
+    there = {ranked.move for ranked in best}
+    others = [move for move in dict.fromkeys(asked) if move not in there]
+    ranked = ranked_moves(generator, position, others) if others else []
+    return sorted((*best, *ranked), key=lambda ranked: -ranked.equity)

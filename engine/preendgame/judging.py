@@ -21,7 +21,7 @@ from engine.rules.rules import used_tiles
 from lexicons.arrays import F64
 
 from .bounds import EPSILON
-from .scenarios import FullPosition, list_scenarios, orders_of, played_statically
+from .scenarios import FullPosition, list_scenarios, orders_of
 
 CASES = 120
 """Most cases in which moves are compared."""
@@ -90,8 +90,9 @@ def _final(
     seed: int,
 ) -> float:
     """Play a game out, and return a seat's final spread; a guess if the nodes prove nothing."""
-    for after in played_statically(full, generator, seed):
-        full = after
+    while full.bag and not full.over:
+        best = generator.best(full.position)[0]
+        full = full.after(best.move, best.score, generator.rules, seed)
     lead, sign = full.position.spread(seat), 1 if full.position.on_turn == seat else -1
     if full.over:
         return float(lead)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import permutations
 from math import comb, factorial
@@ -12,7 +11,6 @@ from math import comb, factorial
 import numpy as np
 
 from engine.inference.leave_prior import LeavePrior, all_multisets, priors_of
-from engine.movegen.generator import Generator
 from engine.rules.game import adjusted, settlement
 from engine.rules.moves import Exchange, Move
 from engine.rules.position import Position, Rack, unseen
@@ -115,13 +113,3 @@ class FullPosition:
         if settled is None:
             return FullPosition(after, bag)
         return FullPosition(adjusted(after, settled[1]), bag, over=True)
-
-
-def played_statically(
-    full: FullPosition, generator: Generator, seed: int
-) -> Iterator[FullPosition]:
-    """Yield the position after each static move, until the bag is empty or the game is over."""
-    while full.bag and not full.over:
-        best = generator.best(full.position)[0]
-        full = full.after(best.move, best.score, generator.rules, seed)
-        yield full

@@ -1,10 +1,11 @@
-"""Candidates of a pre-endgame compared, case by case.
+"""The moves of a pre-endgame compared, case by case.
 
-Work goes where it decides most (successive halving; Karnin, Koren and Somekh, *Almost Optimal
-Exploration in Multi-Armed Bandits*, 2013): all candidates get a short look at some cases, the
-better half a longer look at more, and so on. A candidate proven no better than another gets no more
-work. If the last few are proven and others may still be as good, the others are resumed, so that
-the best candidate is proven in the end.
+Every move may be the best, so all are compared. Each round looks briefly at more moves, in the
+given order, and longer at the most promising of those that were looked at (after successive
+halving; Karnin, Koren and Somekh, *Almost Optimal Exploration in Multi-Armed Bandits*, 2013). A
+move is dropped only if it is proven no better than another: then its best possible outcome is not
+above what the other is certain to reach. Once the promising ones are proven the others are, each in
+the case first that is likeliest to refute it.
 """
 
 from __future__ import annotations
@@ -13,34 +14,50 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
 
+import numpy as np
+
 from engine.endgame.solver import EndgameSolver
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.candidates import best_candidates
 from engine.movegen.evaluation import POINT
 from engine.movegen.generator import Generator, RankedMove, passing
-from engine.rules.moves import Exchange, Move
+from engine.movegen.move_codec import pack
+from engine.rules.moves import PASS, Exchange, Move, Place
 from engine.rules.position import Position, Rack, bag_count
-from engine.rules.rules import Rules, check_move, used_tiles, why_not
+from engine.rules.rules import Rules, check_move, passes_left, used_tiles, why_not
+from lexicons.arrays import F64
 
 from . import MOST_IN_BAG
-from .bounds import EPSILON, Branch, CandidateBounds, Trial
+from .bounds import EPSILON, MoveBounds, Trial, won
 from .replies import MODELS, Model, Opponent
 from .scenarios import FullPosition, Scenario, list_scenarios, orders_of
 
-_CANDIDATES = {1: 24, 2: 16, 3: 12}  # by tiles in the bag
-_CANDIDATES_BEYOND = 10
-
-_FIRST_NODES = 64  # of the first look at an endgame
+_FIRST_MOVES = 24  # looked at in the first round …
+_MORE_MOVES = 3  # … and times as many in each next one
+_FIRST_NODES = 64  # of the first look at a trial
 _GROWTH = 4  # factor of each next look
 _FIRST_CASES = 24
-_FEW = 3  # least number of candidates in a round
+_FEW = 3  # least number of moves in a round
 
-_BEGIN = 20  # nodes that take as long as taking up an endgame
+_BEGIN = 20  # nodes that take as long as taking up a position
+
+
+@dataclass(frozen=True)
+class Draw:
+    """What comes of a move with one bag; the shares sum to 1."""
+
+    bag: Rack
+    weight: float
+    """Probability of this bag."""
+    wins: float
+    draws: float
+    losses: float
+    proven: bool
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """The state of knowledge about a candidate."""
+    """The state of knowledge about a move."""
 
     move: Move
     score: int  # points
@@ -53,22 +70,21 @@ class Outcome:
     spread: float  # mean points gained to the end; a guess where points are not proven
     cases: int  # looked at, of ``PreEndgame.cases``
     proven: bool  # whether every outcome is certain, so that the shares are exact
+    beaten: bool  # whether it is proven no better than the best
+    error: float  # standard error of ``win`` if cases were drawn, or are still to be looked at
     nodes: int
 
 
 def likely_candidates(
     generator: Generator, position: Position, most: int | None = None
 ) -> list[RankedMove]:
-    """Return the moves to compare: the best by static equity, and a pass.
+    """Return all legal moves, or ``most`` and a pass, the best by static equity first.
 
-    ``most`` are the moves besides the pass; by default 24 with one tile in the bag, fewer with
-    more. Raises as ``Generator.best``.
+    Raises as ``Generator.best``.
     """
-    bag = bag_count(position, generator.rules)
-    candidates = best_candidates(
-        generator, position, most or _CANDIDATES.get(bag, _CANDIDATES_BEYOND)
-    )
-    passed = passing(position)
+    if most is None:
+        return generator.everything(position)
+    candidates, passed = best_candidates(generator, position, most), passing(position)
     return candidates if passed in candidates else [*candidates, passed]
 
 
@@ -77,12 +93,14 @@ class PreEndgame:
 
     ``solver`` must not be used otherwise meanwhile. ``position`` has 1 to 7 tiles in the bag; a
     known rack of the opponent is taken as certain. ``candidates`` are distinct legal moves, the
-    best by equity first. Without a ``belief`` the opponent may hold anything. ``seed`` is for drawn
-    cases and orders, of which ``most_cases`` are drawn if there are more.
+    likeliest to be best first; those that are ``protected`` are not dropped, so that what they are
+    worth is known in the end. Without a ``belief`` the opponent may hold anything. ``seed`` is for
+    drawn cases and orders, of which ``most_cases`` are drawn if there are more.
 
     Raises:
-        ValueError: another bag, incomplete or impossible racks, a finished game, no candidate, an
-            unknown model, or a belief that the unseen tiles rule out.
+        ValueError: another bag, incomplete or impossible racks, a finished game, no candidate, a
+            protected move that is none, an unknown model, or a belief that the unseen tiles rule
+            out.
     """
 
     def __init__(
@@ -92,43 +110,64 @@ class PreEndgame:
         position: Position,
         candidates: Sequence[RankedMove],
         *,
+        protected: Sequence[Move] = (),
         belief: LeavePrior | None = None,
-        model: Model = "rational",
+        model: Model = "perfect",
         seed: int = 0,
         most_cases: int = 400,
     ) -> None:
         rules = generator.rules
         _check(position, rules, candidates, model, most_cases)
-        self._solver, self._generator = solver, generator
-        self._position, self._seat = position, position.on_turn
-        self._seed = seed
+        moves = [candidate.move for candidate in candidates]
+        if any(move not in moves for move in protected):
+            raise ValueError("a move is protected, but it is none of those to compare")
+        self._solver, self._generator, self._rules = solver, generator, rules
+        self._position, self._seat, self._seed = position, position.on_turn, seed
+        self._legal = set(generator.arrays(position).packed.tolist())
+        self._protected = [moves.index(move) for move in protected]
+        self._pass = moves.index(PASS) if PASS in moves else None
         cases, self.mass = list_scenarios(position, rules, belief, seed, most_cases)
-        self.cases = len(cases)
+        self.model: Model = model
+        self._scenarios = cases
         orders = max(1, most_cases // len(cases))
-        seat = position.on_turn
-        known = [(position.with_rack(1 - seat, case.rack), case) for case in cases]
+        known = [(position.with_rack(1 - self._seat, case.rack), case) for case in cases]
         self._bounds = [self._bounds_of(candidate, known, orders) for candidate in candidates]
-        self._alive = list(range(len(candidates)))
-        self._by_points: set[int] = set()
+        self._table: F64 = np.zeros((len(candidates), 4))
+        """By move: the proven bounds of wins and spread."""
+        self._returned: list[tuple[int, int]] = []
+        """Cases and orders in which the opponent answers a pass with a pass."""
         self._beaten_by_now: set[int] | None = None
+        for which in range(len(candidates)):
+            self._note(which)
+        self._looked = 0  # moves looked at, the first of the candidates
+        self._alive: list[int] = []
+        self._by_points: set[int] = set()
+        self._begun: FullPosition | None = None
         self._quota = 0
-        self._is_compared = False  # whether all candidates have been looked at
         self._opponent = Opponent(model, generator, self._search, seed)
         self._steps = self._work()
         self.is_over = False  # whether nothing that matters is left to decide
 
+    @property
+    def cases(self) -> int:
+        """Number of cases."""
+        return len(self._scenarios)
+
     def _bounds_of(
         self, ranked: RankedMove, cases: list[tuple[Position, Scenario]], most_orders: int
-    ) -> CandidateBounds:
+    ) -> MoveBounds:
         together = len(used_tiles(ranked.move))
-        trials, exact = [], True
+        trials, are_all = [], self.mass > 1 - EPSILON
         for nth, (position, case) in enumerate(cases):
             orders, all_listed = orders_of(case.bag, together, most_orders, self._seed + nth)
-            exact = exact and all_listed and not isinstance(ranked.move, Exchange)
+            are_all = are_all and all_listed
             trials.append(
                 [Trial(FullPosition(position, bag), case.weight * s) for bag, s in orders]
             )
-        return CandidateBounds(ranked, trials, exact and self.mass > 1 - EPSILON)
+        is_phony = isinstance(ranked.move, Place) and pack(ranked.move) not in self._legal
+        return MoveBounds(ranked, trials, are_all, is_phony)
+
+    # --- work -------------------------------------------------------------------------------------
 
     def advance(self, nodes: int) -> int:
         """Work for about ``nodes`` of the solver; return the number done, 0 when it is over.
@@ -147,38 +186,52 @@ class PreEndgame:
 
     def _work(self) -> Iterator[int]:
         for number in count():
-            selected = self._select(number)
-            if not selected:
+            self._alive = self._select(number)
+            fresh = range(self._looked, min(_FIRST_MOVES * _MORE_MOVES**number, len(self._bounds)))
+            if not self._alive and not fresh:
                 return
-            self._alive = selected
-            for which, case, order in self._round(number):
-                for nodes in self._look(which, case, order):
-                    self._bounds[which].nodes += nodes
-                    yield nodes
-
-    def _round(self, number: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the trials of a round, case by case; all cases get a first look before a second."""
-        new = {which for which in self._alive if not self._bounds[which].looked.all()}
-        for case in range(min(_FIRST_CASES << 2 * number, self.cases)):
+            yield from self._first_look(fresh)
+            self._looked = max(self._looked, fresh.stop)
             for which in self._alive:
-                if self._is_compared and which in self._beaten():
-                    continue
-                for order, trial in enumerate(self._bounds[which].trials[case]):
-                    if self._is_open(which, trial) and not (which in new and trial.visits):
-                        yield which, case, order
+                for case, order in self._worst_first(which, number):
+                    if which in self._beaten() and which not in self._protected:
+                        break
+                    yield from self._look(which, case, order)
+            self._take_back_passes()
+
+    def _first_look(self, moves: range) -> Iterator[int]:
+        """Look at moves case by case, so that all have seen the same cases."""
+        for case in range(min(_FIRST_CASES, self.cases)):
+            for which in moves:
+                for order in range(len(self._bounds[which].trials[case])):
+                    yield from self._look(which, case, order)
+
+    def _worst_first(self, which: int, number: int) -> list[tuple[int, int]]:
+        """Return the open trials of a move in so many cases, those that seem lost first."""
+        seen = self._bounds[which].trials[: _FIRST_CASES << 2 * number]
+        opened = [
+            ((trial.final, -trial.weight), (case, order))
+            for case, trials in enumerate(seen)
+            for order, trial in enumerate(trials)
+            if self._is_open(which, trial)
+        ]
+        return [at for _, at in sorted(opened)]
 
     def _select(self, number: int) -> list[int]:
-        if not self._is_compared:
-            return list(range(len(self._bounds)))
+        """Return the moves to look at longer: the most promising; once they are proven, others."""
+        looked = self._looked
+        if not looked:
+            return []
         left = [which for which in self._in_order() if which not in self._beaten()]
         best = max(self._bounds[which].assessment.win for which in left)
         level = {w for w in left if self._bounds[w].assessment.win > best - EPSILON}
         self._by_points = level if len(level) > 1 or len(left) == 1 else set()
-        half = max(_FEW, -(-len(self._bounds) >> number))
-        if not any(map(self._has_open, left[:half])):
-            half = len(left)
-            left = [which for which in left if self._has_open(which)][:_FEW]
-        return left[:half]
+        most = max(_FEW, _FIRST_MOVES >> number)
+        chosen = [which for which in left[:most] if self._has_open(which)]
+        if not chosen and looked == len(self._bounds):
+            chosen = [which for which in left if self._has_open(which)][:_FEW]
+        protected = [which for which in self._protected if self._has_open(which)]
+        return [*protected, *(which for which in chosen if which not in protected)]
 
     def _has_open(self, which: int) -> bool:
         return any(
@@ -186,77 +239,148 @@ class PreEndgame:
         )
 
     def _is_open(self, which: int, trial: Trial) -> bool:
-        outcome_only = which not in self._by_points
-        return trial.visits == 0 or trial.is_guess or any(trial.open(outcome_only=outcome_only))
+        return trial.visits == 0 or trial.is_open(outcome_only=which not in self._by_points)
 
     def _look(self, which: int, case: int, order: int) -> Iterator[int]:
         bounds = self._bounds[which]
         trial = bounds.trials[case][order]
-        if not trial.branches or trial.is_guess:
-            yield from self._play(bounds.ranked, trial)
-        nodes = _FIRST_NODES * _GROWTH**trial.visits
-        outcome_only = which not in self._by_points
-        for branch in trial.open(outcome_only=outcome_only):
-            # The first look is for points, to have something to compare by.
-            if trial.visits and branch.is_open(outcome_only=True):
-                yield from self._search(branch, nodes, first_win=True)
-            if branch.is_open(outcome_only=outcome_only):
-                yield from self._search(branch, nodes)
-            if outcome_only and branch.high < 0:
-                break
+        for nodes in self._work_on(bounds, trial, which in self._by_points):
+            bounds.nodes += nodes
+            yield nodes
+        if trial.is_returned and not trial.visits:
+            self._returned.append((case, order))
         trial.visits += 1
         bounds.note(case, order)
-        self._is_compared = self._is_compared or all(some.looked.any() for some in self._bounds)
-        self._beaten_by_now = None
+        self._note(which)
 
-    def _play(self, ranked: RankedMove, trial: Trial) -> Iterator[int]:
-        full = trial.full.after(ranked.move, ranked.score, self._generator.rules, self._seed)
-        if not full.bag or full.over:
-            trial.branches = [Branch(full, self._seat)]
-        elif trial.visits or self._opponent.is_static:
-            trial.branches = yield from self._opponent.branches(full)
-            trial.is_guess = False
-        else:
-            trial.branches = yield from self._opponent.static_branches(full)
-            trial.is_guess = True
+    def _work_on(self, bounds: MoveBounds, trial: Trial, by_points: bool) -> Iterator[int]:
+        if trial.asked is None:
+            yield from self._ask(bounds, trial)
+        nodes, seat = _FIRST_NODES * _GROWTH**trial.visits, self._seat
+        # The first look is for points, to have something to compare by.
+        if trial.visits and trial.is_open(outcome_only=True):
+            yield from self._search(trial, seat, nodes, first_win=True)
+        if trial.visits == 0 or trial.is_open(outcome_only=not by_points):
+            yield from self._search(trial, seat, nodes)
 
-    def _search(self, branch: Branch, nodes: int, *, first_win: bool = False) -> Iterator[int]:
-        if branch.low == branch.high:
+    def _ask(self, bounds: MoveBounds, trial: Trial) -> Iterator[int]:
+        rules, full, ranked = self._rules, trial.full, bounds.ranked
+        trial.ask(full, ranked, rules, self._seat, seed=self._seed, is_phony=bounds.is_phony)
+        is_emptied = len(used_tiles(ranked.move)) >= len(full.bag)
+        if self.model == "perfect" or is_emptied or trial.low == trial.high:
+            return
+        after = full.after(ranked.move, ranked.score, rules, self._seed)
+        if after.over:
+            return
+        reply = yield from self._opponent.reply(after)
+        if ranked.move == reply.move == PASS and passes_left(after.position, rules) > 1:
+            trial.end_by_passes(after, self._seat, rules)
+            return
+        trial.ask(after, reply, rules, self._seat, seed=self._seed)
+        # A reply chosen by a sample is no proof, nor is one place of the tiles exchanged.
+        is_sure = self.model == "static" and not isinstance(ranked.move, Exchange)
+        trial.is_exact = trial.is_exact and is_sure
+
+    def _search(
+        self, trial: Trial, seat: int, nodes: int, *, first_win: bool = False
+    ) -> Iterator[int]:
+        if trial.low == trial.high or trial.asked is None:
             return
         solver = self._solver
-        solver.begin(branch.position, first_win=first_win)
-        yield _BEGIN
+        if self._begun != trial.asked or trial.only is None:
+            full = trial.asked
+            solver.begin(full.position, bag=full.bag, first_win=first_win)
+            self._begun = full
+            yield _BEGIN
+        if trial.only is not None:
+            solver.begin_with(trial.only, first_win=first_win)
         while nodes > 0 and not solver.is_over:
             done = solver.advance(min(nodes, self._quota))
             nodes -= done
             yield done
         solution = solver.solution
-        branch.take(solution, outcome_only=first_win)
-        branch.is_exhausted = solver.is_over and not solution.proven
+        trial.take(solution, seat, outcome_only=first_win)
+        trial.is_exhausted = solver.is_over and not solution.proven
+
+    def _take_back_passes(self) -> None:
+        """After two passes, make one move in all cases in which the opponent passes: the best.
+
+        We don't know what is in the bag, by these models. To pass on ends the game.
+        """
+        if self._pass is None or not self._returned:
+            return
+        passed, least = self._bounds[self._pass], bag_count(self._position, self._rules)
+        trials = [passed.trials[case][order] for case, order in self._returned]
+        weights = np.array([trial.weight for trial in trials])
+        best = np.array([trial.low for trial in trials])
+
+        def worth(finals: F64) -> tuple[float, float]:
+            return round(float(weights @ won(finals)), 9), float(weights @ finals)
+
+        for bounds in self._bounds[: self._looked]:
+            at = [bounds.of_case(case).start for case, _ in self._returned]
+            if len(used_tiles(bounds.ranked.move)) >= least and bounds.looked[at].all():
+                best = max(best, bounds.final[at], key=worth)
+        for (case, order), trial, final in zip(self._returned, trials, best, strict=True):
+            trial.final = float(final)
+            passed.note(case, order)
+
+    # --- what is known ----------------------------------------------------------------------------
 
     @property
     def is_settled(self) -> bool:
-        """Whether no more work could change which of several candidates is best."""
+        """Whether no more work could change which of several moves is best."""
         rivals = len(self._bounds) - 1
-        is_decided = self._is_compared and len(self._beaten()) == rivals > 0
-        return self.is_over or is_decided
+        is_decided = len(self._beaten()) == rivals > 0
+        return self.is_over or (is_decided and not any(map(self._has_open, self._protected)))
+
+    @property
+    def compared(self) -> int:
+        """Number of moves that were looked at, or proven no better without."""
+        looked = {which for which, bounds in enumerate(self._bounds) if bounds.has_look}
+        return len(looked | self._beaten())
+
+    @property
+    def proven(self) -> int:
+        """Number of moves of which each outcome, or that another is no worse, is proven."""
+        certain = {which for which, bounds in enumerate(self._bounds) if bounds.is_proven}
+        return len(certain | self._beaten())
 
     def leader(self) -> Outcome:
-        """Return the outcome of the best candidate so far."""
-        return self._outcome(self._bounds[self._in_order(deepest=True)[0]])
+        """Return the outcome of the best move so far."""
+        return self._outcome(self._in_order()[0])
 
     def outcomes(self) -> list[Outcome]:
-        """Return the outcomes of all candidates, the best first.
+        """Return the outcomes of all moves, the best first.
 
-        Candidates dropped after a shorter look, but not proven worse, come last. Until all have
-        been looked at in a case, they keep the given order.
+        Moves that were left after a shorter look, but are not proven worse, come behind those that
+        were looked at longer; those not looked at come last, in the given order.
         """
-        return [self._outcome(self._bounds[which]) for which in self._in_order(deepest=True)]
+        return [self._outcome(which) for which in self._in_order()]
 
-    def _outcome(self, bounds: CandidateBounds) -> Outcome:
+    def draws(self, move: Move) -> list[Draw]:
+        """Return what comes of a compared move by the bag, in the cases looked at."""
+        which = [bounds.ranked.move for bounds in self._bounds].index(move)
+        bounds, sums = self._bounds[which], dict[Rack, F64]()
+        for case, scenario in enumerate(self._scenarios):
+            for at in range(*bounds.of_case(case).indices(len(bounds.final))):
+                if bounds.looked[at]:
+                    sign, weight = int(np.sign(bounds.final[at])), bounds.weights[at]
+                    is_open = np.sign(bounds.low[at]) != np.sign(bounds.high[at])
+                    share = np.array([sign > 0, sign == 0, sign < 0, is_open]) * weight
+                    sums[scenario.bag] = sums.get(scenario.bag, np.zeros(4)) + share
+        listed = []
+        for bag, (wins, draws, losses, is_open) in sorted(sums.items()):
+            weight = wins + draws + losses
+            won, drawn, lost = (float(share / weight) for share in (wins, draws, losses))
+            listed.append(Draw(bag, float(weight), won, drawn, lost, not is_open))
+        return listed
+
+    def _outcome(self, which: int) -> Outcome:
+        bounds = self._bounds[which]
         ranked = bounds.ranked
         wins, draws, losses, spread = 0.0, 1.0, 0.0, ranked.equity / POINT
-        if bounds.looked.any():
+        if bounds.has_look:
             wins, draws, losses = bounds.shares()
             spread = bounds.assessment.spread - self._position.spread(self._seat)
         return Outcome(
@@ -271,37 +395,41 @@ class PreEndgame:
             spread,
             bounds.cases,
             bounds.is_proven,
+            which in self._beaten(),
+            bounds.error,
             bounds.nodes,
         )
 
-    def _in_order(self, *, deepest: bool = False) -> list[int]:
-        every = list(range(len(self._bounds)))
-        if not self._is_compared:
-            return every
-        left = set(every) - self._beaten()
-        given_up = left - set(self._alive) if deepest else set()
-        shallow = {which for which in given_up if self._has_open(which)}
+    def _in_order(self) -> list[int]:
+        every = range(len(self._bounds))
+        looked = [which for which in every if self._bounds[which].has_look]
+        left = set(looked) - self._beaten()
+        shallow = {which for which in left - set(self._alive) if self._has_open(which)}
 
         def key(which: int) -> tuple[bool, float, float]:
             assessment = self._bounds[which].assessment
             return which in shallow, -round(assessment.win, 9), -assessment.spread
 
-        order = sorted(every, key=key)
-        # A beaten candidate may look better in the cases in which it was looked at.
-        leader = next(which for which in order if which in left)
-        return sorted(order, key=lambda which: which != leader)
+        order = sorted(looked, key=key)
+        # A beaten move may look better in the cases in which it was looked at.
+        leader = next((which for which in order if which in left), None)
+        order.sort(key=lambda which: which != leader)
+        return [*order, *(which for which in every if not self._bounds[which].has_look)]
+
+    def _note(self, which: int) -> None:
+        known = self._bounds[which].assessment
+        self._table[which] = known.win_low, known.spread_low, known.win_high, known.spread_high
+        self._beaten_by_now = None
 
     def _beaten(self) -> set[int]:
-        """Return the candidates proven no better than the one with the best proven floor."""
+        """Return the moves proven no better than the one with the best proven floor."""
         if self._beaten_by_now is None:
-            assessments = [bounds.assessment for bounds in self._bounds]
-            floors = [(round(known.win_low, 9), known.spread_low) for known in assessments]
-            best = floors.index(max(floors))
-            self._beaten_by_now = {
-                which
-                for which, assessment in enumerate(assessments)
-                if which != best and assessments[best].beats(assessment)
-            }
+            win_low, spread_low, win_high, spread_high = self._table.T
+            best = np.lexsort((spread_low, np.round(win_low, 9)))[-1]
+            is_worse = win_low[best] > win_high + EPSILON
+            is_as_good = win_low[best] >= win_high - EPSILON
+            beaten = is_worse | is_as_good & (spread_low[best] >= spread_high - EPSILON)
+            self._beaten_by_now = {int(which) for which in np.flatnonzero(beaten)} - {int(best)}
         return self._beaten_by_now
 
 

@@ -34,8 +34,11 @@ Answer: TypeAlias = (
 
 _RANKED = "move score equity leave"
 _PROOF = "value proven outcome floor ceiling depth nodes seconds move pv scores spread"
-_COMPARISON = "model bag cases mass settled seconds moves"
-_OUTCOME = "move score leave equity win wins draws losses spread cases proven nodes"
+_COMPARISON = "model bag cases mass compared proven settled seconds moves"
+_OUTCOME = (
+    "move score leave equity win error wins draws losses spread cases proven beaten nodes by_bag"
+)
+_DRAW = "bag weight wins draws losses proven"
 _UNKNOWN = ("win", "wins", "draws", "losses", "spread")  # of a move without a case
 _CANDIDATE = "move score leave static win win_error equity equity_error samples"
 
@@ -86,7 +89,15 @@ def answer_json(
                 settled=work.is_settled,
                 seconds=round(answer.seconds, 3),
                 moves=[
-                    _fields(row, _OUTCOME, equity=row.static / POINT)
+                    _fields(
+                        row,
+                        _OUTCOME,
+                        equity=row.static / POINT,
+                        by_bag=[
+                            _fields(draw, _DRAW, bag=alphabet.text(draw.bag))
+                            for draw in work.draws(row.move)
+                        ],
+                    )
                     | ({} if row.cases else dict.fromkeys(_UNKNOWN))
                     for row in work.outcomes()[:top]
                 ],

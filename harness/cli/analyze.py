@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
 from cyclopts import Parameter
-from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.equipment import Resources
 from bot.player import View
 from engine.inference.likelihood import MODELS, Model, margin, soft
 from engine.notation.gcg import EventKind
-from engine.notation.move_text import parse_told
+from engine.notation.move_text import parse_move, parse_told
 from engine.notation.replaying import LOST_TURN
-from engine.rules.moves import Move
+from engine.rules.moves import Move, Place
 from engine.rules.position import Position, bag_count
-from engine.rules.rules import Rules, check_move
+from engine.rules.rules import Rules, canonical, check_move
 
 from . import options
 from .failing import CommandFailed, sentences
@@ -48,6 +48,9 @@ MOST_RACKS = 200_000
 
 ModelName = Literal["deterministic", "margin", "soft"]
 PlayOption: TypeAlias = Annotated[str | None, Parameter(allow_leading_hyphen=True)]
+MovesOption: TypeAlias = Annotated[
+    tuple[str, ...], Parameter(negative="", allow_leading_hyphen=True, show_default=False)
+]
 
 
 def generate(
@@ -281,8 +284,10 @@ def preendgame(
     /,
     *,
     time: options.PositiveDuration = 10_000,
-    model: Literal["rational", "pessimistic", "static"] = "rational",
-    candidates: Annotated[int, Meta(ge=1, le=300)] | None = None,
+    model: Literal["perfect", "rational", "static"] = "perfect",
+    candidates: options.Count | None = None,
+    only: MovesOption = (),
+    protect: MovesOption = (),
     top: options.Count = 15,
     memory: options.Memory = options.USUAL_MEMORY,
     threads: options.ThreadsOption = 1,
@@ -294,23 +299,28 @@ def preendgame(
 ) -> None:
     """Compare the moves of a position with few tiles in the bag by how often they win.
 
-    Each candidate is followed to the end of the game with whatever may be in the bag and on the
-    other rack. Ctrl-C ends it with what is known by then.
+    Each move, and the pass, is followed to the end of the game with whatever may be in the bag and
+    on the other rack. A move is dropped only once another is proven to be no worse. Ctrl-C ends it
+    with what is known by then.
 
     Args:
         what: A CGP in quotes or a file that holds one (.cgp); GAME.gcg@LINE, the position before
             a line of the score sheet as `tilewire show` numbers them. The opponent's rack counts
             where it is given in full.
         time: How long at most; it ends before if more would change nothing.
-        model: The opponent: rational (the best by what it can know), pessimistic (as if it knew
-            the bag too), static (the best by static equity).
-        candidates: How many moves, the best by static equity, and the pass. [default: 24 with one
-            tile in the bag, fewer with more]
+        model: The opponent, while tiles are in the bag: perfect (it knows the bag and your rack;
+            published values take it so), rational (the best by what it can know), static (the
+            best by static equity).
+        candidates: How many moves, the best by static equity, and the pass. [default: all]
+        only: A move to compare, '8D WORD', '-ABC' or 'pass', in place of all; give it again for
+            each other.
+        protect: A move that is followed to its end, though another is proven to be better.
         top: How many of them are shown.
         json_: Print one JSON object: cases, of bag and other rack, and the mass of them, 1 where
-            they are all that there are; seconds; moves, the best first, with win (a draw counts
-            half), wins, draws and losses, and the spread that is gained to the end of the game;
-            null where no case was looked at.
+            they are all that there are; how many moves were compared and proven; seconds; moves,
+            the best first, with win (a draw counts half) and its error, wins, draws and losses,
+            and the spread that is gained to the end of the game, null where no case was looked at;
+            beaten, proven no better than the first; by_bag, what comes of the move with each bag.
     """
     rules, lexicon = board.load(lexicon)
     position = read_position(what, rules, lexicon, strict=board.strict, has_choice=True)
@@ -329,20 +339,33 @@ def preendgame(
     solver = _solver(judge.words, rules, memory, threads)
     from bot.search.analysis.solving import PreEndgameComparison, pre_endgame
     from bot.search.anytime import NODES, Anytime
+    from engine.movegen.candidates import with_asked
     from engine.preendgame.solver import likely_candidates
 
     from .answer_text import print_answer
 
     view = View.of(position, rules, Resources(judge.words, judge.leaves))
     with sentences():
-        moves = likely_candidates(generator, position, candidates)
-        work = pre_endgame(view, solver, moves, model=model, seed=seed)
+        chosen, protected = (_read_moves(texts, position, rules) for texts in (only, protect))
+        best = [] if chosen else likely_candidates(generator, position, candidates)
+        moves = with_asked(generator, position, best, (*chosen, *protected))
+        work = pre_endgame(view, solver, moves, protected=protected, model=model, seed=seed)
     with time_to_think(time) as budget:
         began = perf_counter()
-        Anytime(work, NODES).run(budget.remaining_ms, lambda: work.is_settled)
+        Anytime(work, NODES).run(budget.remaining_ms)
         seconds = perf_counter() - began
     compared = PreEndgameComparison(view, work, model, seconds)
     print_answer(compared, rules, as_json=json_, top=top)
+
+
+def _read_moves(texts: Sequence[str], position: Position, rules: Rules) -> list[Move]:
+    """Return moves in canonical form."""
+    board, alphabet, moves = position.board, rules.distribution.alphabet, list[Move]()
+    for text in texts:
+        move = parse_move("-" if text == "pass" else text, board, alphabet)
+        moves.append(canonical(move, board) if isinstance(move, Place) else move)
+        check_move(position, moves[-1], rules, None, bag_count(position, rules))
+    return moves
 
 
 def _solver(words: Lexicon, rules: Rules, memory: int, threads: int) -> EndgameSolver:

@@ -6,7 +6,7 @@ Findings, of a position or a whole game, are in ``findings_view``.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -16,10 +16,12 @@ from rich.text import Text
 from bot.search.analysis.inferred import BINGO_SAMPLES, Inferred, written_play
 from bot.search.analysis.questions import RankedMoves
 from bot.search.analysis.solving import EndgameProof, PreEndgameComparison, best_play
-from engine.inference.likelihood import Model
+from engine.inference.likelihood import Model as LikelihoodModel
 from engine.inference.rack_forecast import Sampled
 from engine.movegen.evaluation import POINT
 from engine.notation.move_text import format_full_move
+from engine.preendgame.replies import Model
+from engine.preendgame.solver import Draw
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
@@ -31,6 +33,11 @@ from harness.pictures import picture
 from .board_view import WIDTH, print_view, terminal_width
 from .failing import print_json
 
+_MODELS: Mapping[Model, str] = {
+    "perfect": "which knows the bag and your rack",
+    "rational": "the best by what it can know",
+    "static": "the best by static equity",
+}
 ALL = 0.9995  # a share of all cases that is written as all of them
 _TILE_COLUMNS = 3  # at most
 _TILE_COLUMN = 26  # characters that a column takes
@@ -167,7 +174,7 @@ def _preendgame(
             ),
             number(row.spread if row.cases else None, sign=True),
             str(row.cases),
-            "proven" if row.proven else "",
+            "proven" if row.proven else "worse, proven" if row.beaten else "",
         )
         for row in outcomes[:top]
     ]
@@ -175,14 +182,35 @@ def _preendgame(
     head = ("move", "score", "leave", "win %", *parts, "spread", "cases", "value")
     yield table(head, rows, width, (*parts, "cases", "leave"))
     yield ""
+    best = outcomes[0]
+    if compared.view.bag == 1 and best.cases:
+        draws, text = work.draws(best.move), rules.distribution.alphabet.text
+        told = [
+            f"{verb}{' perhaps' * (not certain)} with {', '.join(text(each.bag) for each in found)}"
+            for verb, sign in (("wins", 1), ("ties", 0), ("loses", -1))
+            for certain in (True, False)
+            if (found := [each for each in draws if _is_so(each, sign, certain)])
+        ]
+        yield f"by the tile in the bag the best {'; '.join(told)}"
     cases = f"{counted(work.cases, 'case')} of bag and other rack"
     if work.mass < ALL:
-        yield f"{cases}: {number(100 * work.mass, 1, unit=' %')} of what there can be"
+        yield (
+            f"{cases}: {number(100 * work.mass, 1, unit=' %')} of what there can be; "
+            f"the best wins {number(100 * best.win)} ± {number(196 * best.error)} %"
+        )
     else:
         yield f"{cases}, {'all that there are' if work.cases > 1 else 'the only one'}"
-    best = "the best stays best with" if work.is_settled else "another may be best with"
-    yield f"proven: certain in every case; {best} more time"
+    stays = "the best stays best with" if work.is_settled else "another may be best with"
+    yield f"{work.compared} of {counted(len(outcomes), 'move')} compared, {work.proven} proven"
+    yield f"proven: certain in every case, or no better than another; {stays} more time"
+    yield f"opponent: {work.model}, {_MODELS[work.model]}"
     yield _pace(sum(row.nodes for row in outcomes), compared.seconds)
+
+
+def _is_so(draw: Draw, sign: int, is_proven: bool) -> bool:
+    """Check whether a draw leads most often to a win (1), a tie (0) or a loss (−1)."""
+    shares = {1: draw.wins, 0: draw.draws, -1: draw.losses}
+    return draw.proven == is_proven and max(shares, key=shares.__getitem__) == sign
 
 
 # --- an inference ---------------------------------------------------------------------------------
@@ -281,7 +309,7 @@ def _title(inferred: Inferred, rules: Rules, line: int, nick: str) -> str:
     return f"{who}{text}, {counted(play.score, 'point')}; {eyes}, {play.bag} in the bag"
 
 
-def _player(model: Model) -> str:
+def _player(model: LikelihoodModel) -> str:
     temperatures = " or ".join(f"{points:g}" for points, _ in model.temperatures)
     points = {
         "margin": f", {model.margin:g} points",

@@ -83,7 +83,7 @@ def _commands() -> dict[str, list[list[str]]]:
         + [
             ["preendgame", cgp, "--candidates", "3", *short, "--model", model, "--json"]
             for cgp in known["one"][:1]
-            for model in ("pessimistic", "static")
+            for model in ("rational", "static")
         ],
         "show": [["show", game], ["show", game, "--turn", "9"], ["show", game, "--moves"]]
         + [["show", cgp] for cgp in every[:2]],

@@ -20,7 +20,7 @@ from engine.movegen.generator import Generator, RankedMove
 from engine.preendgame.judging import judge
 from engine.preendgame.replies import MODELS, Model
 from engine.preendgame.scenarios import FullPosition, list_scenarios, orders_of
-from engine.preendgame.solver import Outcome, PreEndgame, likely_candidates
+from engine.preendgame.solver import Outcome, PreEndgame
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import PASS, Exchange
@@ -76,7 +76,7 @@ def pre_endgame(
     bag: int, candidates: list[RankedMove] | None = None, lead: int = 0, **options: Any
 ) -> PreEndgame:
     position = small(bag, lead)
-    compared = candidates or likely_candidates(generator(bag), position)
+    compared = candidates or (generator(bag)).everything(position)
     return PreEndgame(solver(bag), generator(bag), position, compared, **options)
 
 
@@ -184,7 +184,7 @@ def test_a_pass_may_be_best() -> None:
     maker = Generator(scowl(), rules)
     position = replace(small(1, lead=-8), racks=((), tiles("OTV")))
     own = EndgameSolver(scowl(), rules, memory=64 << 20)
-    compared = likely_candidates(maker, position)
+    compared = (maker).everything(position)
     assert compared[-1].move == PASS
     work = PreEndgame(own, maker, position, compared)
     while not work.is_settled:
@@ -299,10 +299,10 @@ def test_who_knows_more_does_better() -> None:
         worths: dict[Model, Outcome] = {}
         for model in MODELS:
             (worths[model],) = finished(pre_endgame(2, [one], 3, model=model)).outcomes()
-        pessimistic = worths["pessimistic"]
+        perfect = worths["perfect"]
         for model in ("rational", "static"):
-            assert pessimistic.win <= worths[model].win + 1e-9
-        assert not pessimistic.proven
+            assert perfect.win <= worths[model].win + 1e-9
+        assert perfect.proven == (one.move != PASS), "after a pass there may be an exchange"
         assert not worths["rational"].proven
 
 
@@ -410,7 +410,7 @@ def test_slices_of_any_size_come_to_the_same(model: Model) -> None:
 
 
 def test_there_is_something_at_any_time() -> None:
-    compared = likely_candidates(generator(1), small(1))
+    compared = (generator(1)).everything(small(1))
     assert [one.move for one in compared].count(PASS) == 1
     work = pre_endgame(1)
     before = work.outcomes()
@@ -459,7 +459,7 @@ def test_a_bag_of_no_or_many_tiles_is_refused() -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"model": "kind"}, "no model is called 'kind'; known: rational, pessimistic, static"),
+        ({"model": "kind"}, "no model is called 'kind'; known: perfect, rational, static"),
         ({"most_cases": 0}, "in 0 cases"),
         ({"belief": LeavePrior.certain(tiles("ZZ"))}, "can't hold 'ZZ'"),
         ({"belief": leave_prior([tiles("A")], [0.0])}, "above 0"),

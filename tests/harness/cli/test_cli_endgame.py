@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import signal
 from pathlib import Path
 from typing import Any, Protocol
@@ -104,14 +105,37 @@ def test_a_pre_endgame(tilewire: CommandLine, asks: Asks, model: str) -> None:
 def test_a_pre_endgame_for_people(tilewire: CommandLine, asks: Asks) -> None:
     given = ("--top", 2, "--time", "20s", "--seed", 1)
     assert asks("preendgame", ONE_IN_BAG, *given, tiles=MORE) == 0
-    heading, _, head, _, *rows, _, cases, proven, nodes = tilewire.out.splitlines()
+    heading, _, head, _, *rows, _, tiles, cases, compared, proven, opponent, nodes = (
+        tilewire.out.splitlines()
+    )
+    assert tiles.startswith("by the tile in the bag the best wins ")
+    assert re.fullmatch(r"(\d+) of \1 moves compared, \1 proven", compared)
     assert proven.startswith("proven: "), "what the last column says"
+    assert opponent == "opponent: perfect, which knows the bag and your rack"
     assert heading == "AACEETT, 20 : 20, 1 in the bag"
     assert head.split()[:5] == ["move", "score", "leave", "win", "%"]
     assert head.split()[-1] == "value", "of what is proven"
     assert len(rows) == 2
     assert "cases" in cases
     assert "nodes" in nodes
+
+
+def test_some_moves_are_compared_and_one_is_not_dropped(tilewire: CommandLine, asks: Asks) -> None:
+    asked = ("preendgame", ONE_IN_BAG, "--time", "20s")
+    few = as_json(tilewire, asks, *asked, "--only", "pass", "--only", "9H TE", tiles=MORE)
+    assert {one["move"] for one in few["moves"]} == {"-", "9H TE"}
+    assert few["compared"] == 2
+    for option, text, word in (("--only", "8D", "8D"), ("--protect", "-C", "bag")):
+        assert asks(*asked, option, text, tiles=MORE) == 2
+        assert word in tilewire.err
+    every = as_json(tilewire, asks, *asked, tiles=MORE)
+    last = every["moves"][-1]["move"]
+    assert not every["moves"][-1]["proven"]
+    kept = as_json(tilewire, asks, *asked, "--protect", last, tiles=MORE)
+    (row,) = [one for one in kept["moves"] if one["move"] == last]
+    assert row["beaten"]
+    assert row["proven"]
+    assert sum(one["weight"] for one in row["by_bag"]) == pytest.approx(1)
 
 
 # --- being stopped --------------------------------------------------------------------------------
@@ -151,7 +175,7 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
         ("endgame", OUT.replace("CT/AET", "AACETT/").replace("7A7", "15"), (), "over"),
         ("endgame", OUT, ("--memory", "1M"), "memory"),
         ("preendgame", OUT, (), "tilewire endgame"),
-        ("preendgame", OUT, ("--candidates", "301"), "--candidates"),
+        ("preendgame", OUT, ("--candidates", "0"), "--candidates"),
     ],
 )
 def test_what_can_not_be_solved(
