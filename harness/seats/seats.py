@@ -15,7 +15,7 @@ from harness.arbiter.seat import Came, Gone, Report, Said
 from protocol.channel import Channel, ChannelClosed, now_ms
 from protocol.errors import PeerError
 from protocol.link import Link
-from protocol.messages import Error, GameOver, Goodbye, Hello, Message, Ping, Welcome
+from protocol.messages import Error, GameOver, Goodbye, Hello, Message, NewGame, Ping, Welcome
 from protocol.parts import Role
 
 log = structlog.get_logger(__name__)
@@ -325,6 +325,8 @@ class GuestSeat(_LinkSeat):
         super().__init__(name)
         self._game = ""
         """The game as the connection knows it."""
+        self._is_offered = False
+        """Whether the connection was told the game; what happens before that is in the offer."""
 
     def start(self, report: Report) -> None:
         """Begin, and report the seat's events from now on."""
@@ -335,13 +337,19 @@ class GuestSeat(_LinkSeat):
     def restart(self) -> None:
         """A guest restarts by itself."""
 
+    def send(self, message: Message) -> None:
+        """Tell the player, once its connection has been offered the game."""
+        self._is_offered |= isinstance(message, NewGame | GameOver)
+        if self._is_offered:
+            super().send(message)
+
     def sit(self, link: Link, game: str, *, seen: int = -1) -> None:
         """Attach a connection of the player, who knows the game up to event ``seen``.
 
         What it says in the game comes here, and no longer from an older connection.
         """
         self._unbind()
-        self._link, self._game = link, game
+        self._link, self._game, self._is_offered = link, game, False
         link.bind(game, self.report_message)
         self._report(Came(seen))
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
-from itertools import chain, islice
+from itertools import islice
 
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
@@ -152,10 +152,11 @@ class Administration:
         except ValueError as error:
             raise PeerError("bad_act", str(error), retry="no") from None
         self.lobby.hosting.tell(f"admin {by}: {_in_words(act)}")
-        on = self.lobby.admissions.present, self.lobby.hosting.games
+        # A player is gone a little later than its connection.
+        ending |= {each.peer for each in ending if isinstance(each, Caller)}
         with suppress(TimeoutError):
             async with asyncio.timeout(HOLDS_S):
-                while not ending.isdisjoint(chain(*on)):  # noqa: ASYNC110 (no event tells it)
+                while not ending.isdisjoint(self._on()):  # noqa: ASYNC110 (no event tells it)
                     await asyncio.sleep(0.01)
         return self.state(token)
 
@@ -178,6 +179,12 @@ class Administration:
             ),
             MOST_LISTED,
         )
+
+    def _on(self) -> Iterator[Caller | str]:
+        """Yield all connections, the peers of players, and the ids of games."""
+        yield from self.lobby.admissions.present
+        yield from (player.peer for player in self.lobby.players if player.link)
+        yield from self.lobby.hosting.games
 
     def _end(self, whom: str, message: str) -> list[Caller]:
         """End all connections of a name, an address or a network, and return them.

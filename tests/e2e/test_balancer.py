@@ -136,6 +136,13 @@ async def back(url: str, name: str) -> Client:
                 await asyncio.sleep(0.01)
 
 
+async def greeted(url: str, address: str, **hello: str) -> dict[str, Any]:
+    """Come as a player from an address; return the first message."""
+    async with connect(url, **FROM_ELSEWHERE | {"local_addr": (address, 0)}) as connection:
+        await connection.send(json.dumps({"type": "hello", "role": "player", **hello}))
+        return dict[str, Any](json.loads(await connection.recv()))
+
+
 async def test_all_hosts_are_one_address(hosts: Hosts, tmp_path: Path) -> None:
     first = await hosts.start()
     ann = await back(hosts.url, "ann")
@@ -163,9 +170,16 @@ async def test_all_hosts_are_one_address(hosts: Hosts, tmp_path: Path) -> None:
         (line,) = [line for line in said.stdout.splitlines() if line.split()[:1] == ["dan"]]
         assert f"{ELSEWHERE}:" in line
     await asyncio.to_thread(run_command, "admin", hosts.url, "ban", ELSEWHERE, *mine)
-    async with connect(hosts.url, **FROM_ELSEWHERE) as dan:
-        await dan.send(hello)
-        assert json.loads(await dan.recv())["code"] == "banned"
+    assert (await greeted(hosts.url, ELSEWHERE, name="dan"))["code"] == "banned"
+
+    # A name is its token's, or in a game its secret's.
+    assert (await greeted(hosts.url, "127.0.0.8", name="eve", token=TOKEN))["type"] == "welcome"
+    fay = await Client.login(hosts.url, "fay", secret="")
+    gil = await Client.login(hosts.url, "gil")
+    await fay.seek("gil")
+    await gil.seek("fay")
+    theirs, _ = await asyncio.gather(fay.get_ready(), gil.get_ready())
+    assert isinstance(fay.welcome.secret, str)
 
     # The host that serves is killed in mid-turn; the game goes on by what is left.
     await mover.play(turn)
@@ -175,6 +189,14 @@ async def test_all_hosts_are_one_address(hosts: Hosts, tmp_path: Path) -> None:
     assert ann.welcome.games == bob.welcome.games == (game,)
     over = await asyncio.gather(pass_on(ann, game), pass_on(bob, game))
     assert {each.outcome for each in over} == {"zeroes"}
+
+    # The next host knows bans, tokens and secrets.
+    assert (await greeted(hosts.url, ELSEWHERE, name="dan"))["code"] == "banned"
+    for name in ("eve", "fay", "gil"):
+        assert (await greeted(hosts.url, "127.0.0.8", name=name))["code"] == "forbidden"
+    assert (await greeted(hosts.url, "127.0.0.8", name="eve", token=TOKEN))["type"] == "welcome"
+    known = await greeted(hosts.url, "127.0.0.8", name="fay", secret=fay.welcome.secret)
+    assert known["games"] == [theirs]
 
     # What was killed comes back as a host that stands by.
     first.launch()

@@ -113,12 +113,14 @@ def before_each_append(
     monkeypatch.setattr(Journal, "append", later)
 
 
-def hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
-    """Have the end of a game wait as it is written; give what says so, and what lets it go on."""
+def hold_up(
+    monkeypatch: pytest.MonkeyPatch, what: type[Record]
+) -> tuple[asyncio.Event, asyncio.Event]:
+    """Have such records wait as they are written; give what says so, and what lets them go on."""
     writing, may_go_on = asyncio.Event(), asyncio.Event()
 
-    async def slowly(_records: Sequence[Record], last: bool) -> None:
-        if last:
+    async def slowly(records: Sequence[Record], _last: bool) -> None:
+        if any(isinstance(record, what) for record in records):
             writing.set()
             await may_go_on.wait()
 
@@ -129,7 +131,7 @@ def hold_up_the_end(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asy
 async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writing, may_go_on = hold_up_the_end(monkeypatch)
+    writing, may_go_on = hold_up(monkeypatch, Ended)
     a, b, game = await two_at_a_table(url)
     mover, other, turn = await on_turn(a, b)
     await other.close()
@@ -143,6 +145,27 @@ async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
     may_go_on.set()
     assert (await back.expect(GameOver)).outcome == "resign"
     for client in (mover, back):
+        await client.close()
+
+
+async def test_who_comes_back_while_a_move_is_written_is_told_it_once(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writing, may_go_on = hold_up(monkeypatch, Turn)
+    a, b, game = await two_at_a_table(url)
+    mover, other, turn = await on_turn(a, b)
+    await mover.play(turn)
+    await writing.wait()
+    await mover.close()
+    back = await Client.login(url, "ann" if mover is a else "bob")
+    await back.resume(game, turn.seq - 1)
+    await back.channel.send(Ping(id=1))
+    await back.expect(Pong)
+    may_go_on.set()
+    offer = await back.receive()
+    assert isinstance(offer, NewGame)
+    assert [play.seq for play in offer.history] == [turn.seq]
+    for client in (back, other):
         await client.close()
 
 
@@ -295,7 +318,7 @@ async def test_who_comes_back_while_the_seats_are_stopped_learns_how_it_ended(
 async def test_nobody_sees_what_is_not_written_down_yet(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writing, may_go_on = hold_up_the_end(monkeypatch)
+    writing, may_go_on = hold_up(monkeypatch, Ended)
     a, b, game = await two_at_a_table(url)
     mover, other, turn = await on_turn(a, b)
     await mover.channel.send(Resign(game=game, seq=turn.seq))

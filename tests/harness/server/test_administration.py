@@ -37,6 +37,7 @@ from harness.server.tokens import Gatekeeper, Invitations, KnownTokens, hash_tok
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
+from protocol.link import Link
 from protocol.messages import (
     Administer,
     Error,
@@ -217,6 +218,30 @@ async def test_who_is_meant_is_ended_in_every_role_but_an_admins(
             else:
                 await (await coming).close()
         await page.close()
+
+
+async def test_who_is_ended_is_gone_from_the_list_though_it_leaves_slowly(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leaves, run = asyncio.Event(), Link.run
+
+    async def run_on(link: Link) -> str:
+        why = await run(link)
+        await leaves.wait()
+        return why
+
+    monkeypatch.setattr(Link, "run", run_on)
+    async with running(tmp_path) as there:
+        ann = await Client.login(there.url, "ann")
+        kicking = asyncio.create_task(there.do("kick", whom="ann"))
+        await ann.expect(Goodbye)
+        await ann.close()
+        state = await there.do("list")
+        while "player" in {each.role for each in state.connections}:
+            state = await there.do("list")
+        assert [each.name for each in state.players] == ["ann"]
+        leaves.set()
+        assert not (await kicking).players
 
 
 async def test_a_ban_frees_the_place_of_a_lent_bot_also_while_it_starts(tmp_path: Path) -> None:
