@@ -56,7 +56,7 @@ class Channel(Protocol):
     """The peer's name in logs and messages."""
 
     @property
-    def lag_ms(self) -> int:
+    def round_trip_ms(self) -> int:
         """The last measured round-trip time; 0 if never measured."""
         return 0
 

@@ -51,7 +51,7 @@ class WebSocketChannel:
         self._codec = CODECS.get(connection.subprotocol or "", MSGPACK)
 
     @property
-    def lag_ms(self) -> int:
+    def round_trip_ms(self) -> int:
         """The round-trip time of the last WebSocket ping, or of TCP if that is shorter.
 
         A peer that holds pongs back would not be charged for that time. TCP segments are

@@ -52,7 +52,7 @@ M = TypeVar("M")
 class MemoryChannel:
     """One end of a channel without any I/O; what is sent is encoded all the same."""
 
-    lag_ms = 0
+    round_trip_ms = 0
 
     def __init__(self, peer: str) -> None:
         self.peer = peer

@@ -17,7 +17,7 @@ minute that has begun is paid for, and its rest is divided like a clock of its o
 not begin. If overtime loses the game, its limit is kept too.
 
 Each end keeps a margin: some milliseconds by which a busy machine may wake this process late, plus
-twice the lag. The lag is the connection's or, if it is more, the time that the arbiter's clock
+twice the round trip. That is the connection's or, if it is more, the time that the arbiter's clock
 charged for a recent turn beyond the time it took here (``LagSeen``). If the clock shows less than
 the margin, the answer goes out at once.
 """
@@ -60,7 +60,7 @@ def plan(
     deadline_ms: int,
     *,
     asked_ms: int | None = None,
-    lag_ms: int = 0,
+    round_trip_ms: int = 0,
     clock: Callable[[], int] = now_ms,
 ) -> Budget:
     """Return the budget of a turn.
@@ -69,11 +69,12 @@ def plan(
         view: the game at the start of the turn, with both clocks.
         deadline_ms: time from the question until the arbiter rules the game lost.
         asked_ms: arrival of the question, by ``clock``; by default now.
-        lag_ms: the measured round trip to the arbiter.
+        round_trip_ms: the measured round trip to the arbiter, or what recent turns were charged for
+            it if that is more.
         clock: returns the time in milliseconds.
     """
     asked = clock() if asked_ms is None else asked_ms
-    margin = margin_ms(lag_ms)
+    margin = margin_ms(round_trip_ms)
     free = view.clocks[view.seat]  # what costs neither points nor the game
     if free <= 0:  # the rest of the minute that this turn pays for anyway
         free = min(MINUTE_MS - (-free) % MINUTE_MS, free + view.time.max_overtime_ms)
@@ -86,7 +87,7 @@ def plan(
     last = max(0, min(bank, longest - min(margin, longest // 5)))
     half = min(spare // 2, last)
     own, all_shares = _shares(view.bag), sum(map(_shares, _bags(view)))
-    share = (spare + view.time.increment_ms * (turns - 1)) * own // all_shares - lag_ms
+    share = (spare + view.time.increment_ms * (turns - 1)) * own // all_shares - round_trip_ms
     share = max(0, min(share, half))
     return Budget(asked + share, asked + last, clock, stretch_ms=asked + min(STRETCH * share, half))
 
@@ -98,9 +99,9 @@ def pondering(view: View, clock: Callable[[], int] = now_ms) -> Budget:
     return Budget(clock() + longest, clock=clock)
 
 
-def margin_ms(lag_ms: int) -> int:
+def margin_ms(round_trip_ms: int) -> int:
     """Return the margin between an answer and the end of a clock, in milliseconds."""
-    return MARGIN_MS + 2 * lag_ms
+    return MARGIN_MS + 2 * round_trip_ms
 
 
 def turns_left(view: View) -> int:

@@ -314,9 +314,9 @@ class BotRunner:
             raise TurnedAway(error.message, error.code)
 
     def _happen(self, event: FromArbiter, at_ms: int) -> None:
-        lag_ms = 0 if self._link is None else self._link.channel.lag_ms
+        round_trip_ms = 0 if self._link is None else self._link.channel.round_trip_ms
         try:
-            self.games.happened(event, at_ms, lag_ms)
+            self.games.happened(event, at_ms, round_trip_ms)
         finally:  # the game is over even if its end makes no sense
             if isinstance(event, GameOver):
                 self._seek_on()

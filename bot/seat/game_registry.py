@@ -71,7 +71,7 @@ class GameRegistry:
         game = self.on.get(name)
         return -1 if game is None else game.watched.seen
 
-    def happened(self, event: FromArbiter, at_ms: int, lag_ms: int) -> None:
+    def happened(self, event: FromArbiter, at_ms: int, round_trip_ms: int) -> None:
         """Handle an arbiter's message about a game; raise PeerError if it makes no sense."""
         if isinstance(event, NewGame):
             self._offered(event)
@@ -86,7 +86,7 @@ class GameRegistry:
                 game.over(event)
         elif event.game in self.on:  # if it is being set up, the arbiter asks once we are ready
             try:
-                self.on[event.game].take(event, at_ms, lag_ms)
+                self.on[event.game].take(event, at_ms, round_trip_ms)
             except MissedPlays as missed:
                 self._missed_plays(event.game, missed)
 

@@ -162,7 +162,7 @@ class GameSession(Generic[P]):
             self._tell()
         self._say(self._nonce.ready(offer))
 
-    def take(self, message: FromArbiter, at_ms: int, lag_ms: int) -> None:
+    def take(self, message: FromArbiter, at_ms: int, round_trip_ms: int) -> None:
         """Handle a message about a started game; raise MissedPlays if a turn is missing."""
         watched = self.watched
         self._stop_pondering()
@@ -188,13 +188,13 @@ class GameSession(Generic[P]):
                 self._tell_news()
                 self._challenge_ms = 0 if message.challenge_ms is UNSET else message.challenge_ms
                 self._lag.asked(seq, message.clocks[watched.seat], at_ms)
-                self._think((seq, attempt), message.deadline_ms, at_ms, lag_ms)
+                self._think((seq, attempt), message.deadline_ms, at_ms, round_trip_ms)
             case Refused(seq=seq, code=code, message=why):
                 move = watched.refused(message)
                 log.warning("move refused", game=self.name, seq=seq, code=code, why=why)
                 if move is not None:
                     self.player.refused(watched.view, move, why)
-                self._think((seq, message.attempt + 1), message.deadline_ms, at_ms, lag_ms)
+                self._think((seq, message.attempt + 1), message.deadline_ms, at_ms, round_trip_ms)
             case GameOver():
                 self.over(message)
 
@@ -244,13 +244,15 @@ class GameSession(Generic[P]):
 
     # --- thinking -------------------------------------------------------------------------------
 
-    def _think(self, turn: tuple[int, int], deadline_ms: int, at_ms: int, lag_ms: int) -> None:
+    def _think(
+        self, turn: tuple[int, int], deadline_ms: int, at_ms: int, round_trip_ms: int
+    ) -> None:
         if self._turn == turn and self._search is not None and not self._search.done():
             return  # asked again after a lost connection: the search continues
         self._drop_search()
         view = self.watched.view
-        lag_ms = max(lag_ms, self._lag.ms)
-        budget = plan(view, deadline_ms, asked_ms=at_ms, lag_ms=lag_ms)
+        round_trip_ms = max(round_trip_ms, self._lag.ms)
+        budget = plan(view, deadline_ms, asked_ms=at_ms, round_trip_ms=round_trip_ms)
         self._turn, self._budget, self._believed = turn, budget, None
         self._search = begin(self._answer(turn, view, budget), self._tasks, self._failed)
 

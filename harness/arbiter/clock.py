@@ -41,9 +41,9 @@ class Clock:
         return max(bank, 0) + control.margin_ms
 
     @staticmethod
-    def charge(elapsed_ms: int, control: TimeControl, lag_ms: int = 0) -> int:
+    def charge(elapsed_ms: int, control: TimeControl, round_trip_ms: int = 0) -> int:
         """Return the cost of a turn in milliseconds."""
-        return max(0, elapsed_ms - min(lag_ms, control.lag_ms))
+        return max(0, elapsed_ms - min(round_trip_ms, control.lag_ms))
 
     def penalty(self, control: TimeControl) -> int:
         """Return the points lost to overtime; a minute begun counts whole."""

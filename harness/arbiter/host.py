@@ -223,10 +223,12 @@ class GameHost:
                 return given
             case Noted(code=code, message=message, evidence=evidence):
                 return self._table.note(seat, code, message, evidence)
-            case Said(message=message, at_ms=at_ms, lag_ms=lag_ms):
+            case Said(message=message, at_ms=at_ms, round_trip_ms=round_trip_ms):
                 try:
                     late_ms = self._lag.late_at(at_ms)
-                    return self._table.receive(seat, message, at_ms, lag_ms, late_ms, now_ms())
+                    return self._table.receive(
+                        seat, message, at_ms, round_trip_ms, late_ms, now_ms()
+                    )
                 except PeerError as error:
                     self._seats[seat].refuse(error)
                     return Effects()

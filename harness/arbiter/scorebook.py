@@ -240,7 +240,7 @@ class Scorebook:
             raise IllegalMove("not_a_move", str(error)) from None
         return self.game.play(move, self._words)
 
-    def play(self, text: str, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
+    def play(self, text: str, now_ms: int, round_trip_ms: int = 0, host_lag_ms: int = 0) -> Turn:
         """Make a move, stop its seat's clock, draw; raise IllegalMove before any change.
 
         No play may be open.
@@ -248,7 +248,7 @@ class Scorebook:
         after = self.after(text)
         made = after.turns[-1]
         move = format_move(made.move, self._alphabet)
-        turn = self._turn(after, move, made.words, now_ms, lag_ms, host_lag_ms)
+        turn = self._turn(after, move, made.words, now_ms, round_trip_ms, host_lag_ms)
         self._finish(turn, after)
         return turn
 
@@ -285,13 +285,15 @@ class Scorebook:
         challenged = [made[word] for word in dict.fromkeys(named)]
         return judge(rules.challenge, rules.challenge_by, words, challenged, self._words)
 
-    def judge(self, ruling: Ruling, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Turn:
+    def judge(
+        self, ruling: Ruling, now_ms: int, round_trip_ms: int = 0, host_lag_ms: int = 0
+    ) -> Turn:
         """Carry out the ruling on a challenge, and stop the challenger's clock."""
         assert self.game is not None, "a play is open"
         after = self.game.judged(ruling)
         lost_turn = after.turns[-1].lost
         move = WITHDRAWN if not ruling.stands else "-" if lost_turn else UPHELD
-        turn = self._turn(after, move, ruling.words, now_ms, lag_ms, host_lag_ms)
+        turn = self._turn(after, move, ruling.words, now_ms, round_trip_ms, host_lag_ms)
         turn = replace(turn, challenge="lost" if ruling.stands else "won")
         self._finish(turn, after)
         return turn
@@ -302,14 +304,14 @@ class Scorebook:
         move: str,
         words: Sequence[tuple[int, ...]],
         now_ms: int,
-        lag_ms: int,
+        round_trip_ms: int,
         host_lag_ms: int,
     ) -> Turn:
         """Return the record of a turn or a challenge, with its cost on the running clock."""
         assert self.game is not None, "the game has begun"
         seat, time = self.game.position.on_turn, self.opened.time
         elapsed = max(0, self.elapsed(now_ms) - host_lag_ms)
-        think_ms = Clock.charge(elapsed, time, lag_ms)
+        think_ms = Clock.charge(elapsed, time, round_trip_ms)
         clocks = [clock.remaining_ms for clock in self._clocks]
         clocks[seat] -= think_ms
         if move not in (WITHDRAWN, UPHELD):

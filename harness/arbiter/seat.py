@@ -30,7 +30,7 @@ class Said:
 
     message: Message
     at_ms: int
-    lag_ms: int
+    round_trip_ms: int
 
 
 @dataclass(frozen=True, slots=True)

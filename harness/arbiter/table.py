@@ -225,13 +225,14 @@ class Table:
         seat: int,
         message: Message,
         now_ms: int,
-        lag_ms: int = 0,
+        round_trip_ms: int = 0,
         host_lag_ms: int = 0,
         taken_ms: int | None = None,
     ) -> Effects:
-        """Handle a seat's message that arrived at ``now_ms`` after ``lag_ms`` of network delay.
+        """Handle a seat's message that arrived at ``now_ms``.
 
-        It is taken up at ``taken_ms``, by default at once.
+        Of ``round_trip_ms``, the network's, the turn isn't charged for ``lag_ms`` of the time
+        control at most. The message is taken up at ``taken_ms``, by default at once.
 
         Raises:
             PeerError: the message is not allowed now; the seat gets the reply, the game goes on.
@@ -253,11 +254,11 @@ class Table:
                     return self._end_without_game([seat], why, now_ms)
                 return self.end("resign", why, now_ms, 1 - seat)
             case Move(move=text):
-                return self._seat_moves(seat, text, now_ms, lag_ms, host_lag_ms)
+                return self._seat_moves(seat, text, now_ms, round_trip_ms, host_lag_ms)
             case Challenge(words=words):
-                return self._seat_challenges(seat, words, now_ms, lag_ms, host_lag_ms)
+                return self._seat_challenges(seat, words, now_ms, round_trip_ms, host_lag_ms)
             case Accept() if book.is_open:
-                return self._accept(now_ms, lag_ms, host_lag_ms)
+                return self._accept(now_ms, round_trip_ms, host_lag_ms)
             case Resign():
                 return self.end("resign", "", now_ms, 1 - seat)
             case Info() as info if len(book.thoughts) < MAX_THOUGHTS:
@@ -379,39 +380,39 @@ class Table:
         return began + self._say_to_all(lambda to: views.started(self.book, to, now_ms))
 
     def _seat_moves(
-        self, seat: int, move: str, now_ms: int, lag_ms: int, host_lag_ms: int
+        self, seat: int, move: str, now_ms: int, round_trip_ms: int, host_lag_ms: int
     ) -> Effects:
         book = self.book
-        if self._took_ms(now_ms, lag_ms, host_lag_ms) > book.limit():
+        if self._took_ms(now_ms, round_trip_ms, host_lag_ms) > book.limit():
             return self._flag(now_ms)
         accepted = Effects()
         try:
             if book.is_open:
                 if book.ends_if_accepted:
-                    return self._accept(now_ms, lag_ms, host_lag_ms)  # whatever it says
+                    return self._accept(now_ms, round_trip_ms, host_lag_ms)  # whatever it says
                 book.after(move)
                 accepted = self._take_open_play()
-            turn = book.play(move, now_ms, lag_ms, host_lag_ms)
+            turn = book.play(move, now_ms, round_trip_ms, host_lag_ms)
         except IllegalMove as error:
             return self._refuse(seat, move, error, now_ms)
         return accepted + self._told(turn, now_ms)
 
     def _seat_challenges(
-        self, seat: int, words: Sequence[str], now_ms: int, lag_ms: int, host_lag_ms: int
+        self, seat: int, words: Sequence[str], now_ms: int, round_trip_ms: int, host_lag_ms: int
     ) -> Effects:
-        book, took_ms = self.book, self._took_ms(now_ms, lag_ms, host_lag_ms)
+        book, took_ms = self.book, self._took_ms(now_ms, round_trip_ms, host_lag_ms)
         if took_ms > book.limit():
             return self._flag(now_ms)
         try:
             ruling = book.ruling(words, took_ms)
         except IllegalMove as error:
             return self._refuse(seat, "challenge", error, now_ms)
-        turn = book.judge(ruling, now_ms, lag_ms, host_lag_ms)
+        turn = book.judge(ruling, now_ms, round_trip_ms, host_lag_ms)
         drawn = self._tell_drawn(book.turns[-2]) if ruling.stands else Effects()
         return drawn + self._told(turn, now_ms)
 
-    def _took_ms(self, now_ms: int, lag_ms: int, host_lag_ms: int) -> int:
-        let_off = min(lag_ms, self.book.opened.time.lag_ms) + host_lag_ms
+    def _took_ms(self, now_ms: int, round_trip_ms: int, host_lag_ms: int) -> int:
+        let_off = min(round_trip_ms, self.book.opened.time.lag_ms) + host_lag_ms
         return self.book.elapsed(now_ms) - let_off
 
     def _told(self, turn: Turn, now_ms: int) -> Effects:
@@ -423,10 +424,10 @@ class Table:
         over = self.book.game.over if self.book.game else None
         return Effects() if over is None else self.end(over.reason, "", now_ms)
 
-    def _accept(self, now_ms: int, lag_ms: int = 0, host_lag_ms: int = 0) -> Effects:
+    def _accept(self, now_ms: int, round_trip_ms: int = 0, host_lag_ms: int = 0) -> Effects:
         """Take the open play; if it ends the game, charge at most the time to challenge it."""
         book, stands = self.book, self.book.challenge_ends()
-        took_ms = max(self._took_ms(now_ms, lag_ms, host_lag_ms), 0)
+        took_ms = max(self._took_ms(now_ms, round_trip_ms, host_lag_ms), 0)
         if stands is not None:
             took_ms = min(took_ms, book.elapsed(stands - 1 - book.opened.time.lag_ms))
         ended_ms = now_ms - book.elapsed(now_ms) + took_ms

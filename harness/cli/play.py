@@ -26,8 +26,8 @@ from harness.arbiter.journal_reading import files_at
 from harness.figures import plain
 from harness.matches.config import told_apart
 from harness.server.admission import Admission, check_admission
-from harness.server.analysis.process import AnalysisProcess
 from harness.server.ladder.settings import ServerTime
+from harness.server.page_analysis.process import AnalysisProcess
 from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper

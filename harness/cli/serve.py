@@ -22,14 +22,14 @@ from harness.arbiter.journal_reading import files_at, is_url
 from harness.config_file import read_config_file
 from harness.game_kinds import MAIN
 from harness.server.admission import Admission
-from harness.server.analysis.process import AnalysisProcess
-from harness.server.analysis.queue import AnalysisSettings
 from harness.server.ladder.settings import (
     LadderSettings,
     ServerTime,
     check_ladder,
     check_table_name,
 )
+from harness.server.page_analysis.process import AnalysisProcess
+from harness.server.page_analysis.queue import AnalysisSettings
 from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables

@@ -95,8 +95,8 @@ class _LinkSeat(TaskSeat):
         self._link = None
 
     def report_message(self, message: Message, at_ms: int) -> None:
-        lag_ms = self._link.channel.lag_ms if self._link else 0
-        self._report(Said(message, at_ms, lag_ms))
+        round_trip_ms = self._link.channel.round_trip_ms if self._link else 0
+        self._report(Said(message, at_ms, round_trip_ms))
 
     def _on_message(self, message: Message, at_ms: int) -> None:
         match message:

@@ -53,10 +53,6 @@ from protocol.websocket import HttpAnswer, WebSocketChannel, address_text, liste
 
 from .administration import Administration
 from .admission import WRONG_TOKEN, Admission, Admissions, Caller, block_of, is_here
-from .analysis.conversation import SUBPROTOCOL as ANALYSIS
-from .analysis.conversation import converse
-from .analysis.live_games import LentGames, why_not_analyse
-from .analysis.queue import AnalysisQueue, AnalysisSettings, Engine
 from .answers import AGAIN_SOON, FRESH_S, as_json, refuse_other_methods
 from .bans import Bans, check_name
 from .hello import HELLO_S, read_hello, welcome
@@ -65,6 +61,10 @@ from .ladder.settings import LadderSettings
 from .lobby import Lobby
 from .metrics import Metrics
 from .names import OWN, looks
+from .page_analysis.conversation import SUBPROTOCOL as ANALYSIS
+from .page_analysis.conversation import converse
+from .page_analysis.live_games import LentGames, why_not_analyse
+from .page_analysis.queue import AnalysisQueue, AnalysisSettings, Engine
 from .play import Offered, PlayAnswers, refuse_foreign_page, refuse_strangers
 from .relay import Relay
 from .spectating import Spectating

@@ -22,8 +22,8 @@ from engine.notation.replaying import replay
 from engine.rules.rules import standard_rules
 from harness.analysis.task import Task
 from harness.game_kinds import MAIN, GameKind
-from harness.server.analysis.process import AnalysisProcess
 from harness.server.answers import board_and_tiles
+from harness.server.page_analysis.process import AnalysisProcess
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Download, Locator, Page, Route, WebSocketRoute

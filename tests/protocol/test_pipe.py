@@ -66,7 +66,7 @@ async def test_every_message_goes_both_ways_with_its_time(ends: Ends) -> None:
         assert before <= arrival.at_ms <= now_ms()
         await bot.send(message)
         assert (await host.receive()).content == message
-    assert host.lag_ms == 0
+    assert host.round_trip_ms == 0
 
 
 async def test_what_can_not_be_read_is_an_error_and_the_next_message_comes(ends: Ends) -> None:

@@ -336,7 +336,7 @@ def test_every_error_is_listed() -> None:
         code
         for folder in ("protocol", "harness", "bot")
         for path in (REPOSITORY / folder).rglob("*.py")
-        if "analysis" not in path.parts  # that has a protocol of its own, with the page
+        if "page_analysis" not in path.parts  # that has a protocol of its own, with the page
         for code in re.findall(r'PeerError\(\s*"(\w+)"', path.read_text(encoding="utf-8"))
     }
     assert len(raised) > 10

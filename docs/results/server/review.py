@@ -24,8 +24,8 @@ from websockets.typing import Origin, Subprotocol
 from bot.equipment import Equipment
 from harness.arbiter.journal import Journal
 from harness.game_kinds import MAIN, GameKind
-from harness.server.analysis.conversation import SUBPROTOCOL
-from harness.server.analysis.process import AnalysisProcess
+from harness.server.page_analysis.conversation import SUBPROTOCOL
+from harness.server.page_analysis.process import AnalysisProcess
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper

@@ -59,11 +59,11 @@ def view_at(left_ms: int, time: TimeControl, bag: int = 86) -> View:
     return View(**values)
 
 
-def planned(clock: Clock, time: TimeControl, bag: int = 86, lag_ms: int = 0) -> Budget:
+def planned(clock: Clock, time: TimeControl, bag: int = 86, round_trip_ms: int = 0) -> Budget:
     """Plan a turn as the arbiter asks for it."""
     view = view_at(clock.remaining_ms, time, bag)
     deadline_ms = clock.limit(time)
-    budget = plan(view, deadline_ms, asked_ms=0, lag_ms=lag_ms, clock=lambda: 0)
+    budget = plan(view, deadline_ms, asked_ms=0, round_trip_ms=round_trip_ms, clock=lambda: 0)
     assert 0 <= budget.deadline_ms <= budget.stretch_ms <= budget.last_ms <= deadline_ms
     return budget
 
@@ -77,12 +77,16 @@ class Game:
 
 
 def play(
-    time: TimeControl, use: Use, bags: Sequence[int] = A_GAME, late_ms: int = 0, lag_ms: int = 0
+    time: TimeControl,
+    use: Use,
+    bags: Sequence[int] = A_GAME,
+    late_ms: int = 0,
+    round_trip_ms: int = 0,
 ) -> Game:
     """Play a game by the plan; each turn comes ``late_ms`` later than it was answered."""
     clock, game = Clock(time.initial_ms), Game([time.initial_ms], [])
     for bag in bags:
-        budget = planned(clock, time, bag, lag_ms)
+        budget = planned(clock, time, bag, round_trip_ms)
         clock = after(clock, use(budget) + late_ms, time)
         game.budgets.append(budget)
         game.clocks.append(clock.remaining_ms)
@@ -151,7 +155,7 @@ def test_a_clock_shorter_than_the_margin_is_for_an_answer_at_once(
 
 def test_the_lag_is_kept_free_twice() -> None:
     assert margin_ms(150) == MARGIN_MS + 300
-    budget = planned(Clock(60_000), TimeControl(initial_ms=60_000), lag_ms=150)
+    budget = planned(Clock(60_000), TimeControl(initial_ms=60_000), round_trip_ms=150)
     assert budget.last_ms == 60_000 - margin_ms(150)
 
 
@@ -208,14 +212,14 @@ CONTROLS = st.builds(
 TURNS = st.lists(st.tuples(st.integers(0, 86), st.sampled_from([0.0, 0.3, 1.0])), max_size=40)
 
 
-@given(time=CONTROLS, turns=TURNS, lag_ms=st.sampled_from([0, 3, 200]))
+@given(time=CONTROLS, turns=TURNS, round_trip_ms=st.sampled_from([0, 3, 200]))
 def test_no_turn_that_keeps_to_its_stretch_runs_the_clock_down(
-    time: TimeControl, turns: list[tuple[int, float]], lag_ms: int
+    time: TimeControl, turns: list[tuple[int, float]], round_trip_ms: int
 ) -> None:
     clock = Clock(time.initial_ms)
-    least = min(time.initial_ms, margin_ms(lag_ms))
+    least = min(time.initial_ms, margin_ms(round_trip_ms))
     for bag, part in sorted(turns, reverse=True):
-        budget = planned(clock, time, bag, lag_ms)
+        budget = planned(clock, time, bag, round_trip_ms)
         then = after(clock, round(part * budget.stretch_ms), time)
         assert then.remaining_ms >= least
         assert after(clock, budget.last_ms, time).remaining_ms >= least

@@ -27,11 +27,11 @@ from harness.lab.bench.client import Client
 from harness.seats.seats import Worker
 from harness.server.administration import Administration
 from harness.server.admission import Admission, Admissions
-from harness.server.analysis.conversation import SUBPROTOCOL as ANALYSIS
-from harness.server.analysis.queue import Engine
 from harness.server.bans import Bans
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
+from harness.server.page_analysis.conversation import SUBPROTOCOL as ANALYSIS
+from harness.server.page_analysis.queue import Engine
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper, Invitations, KnownTokens, hash_token, new_token
 from lexicons.store import load_lexicon

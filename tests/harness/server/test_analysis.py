@@ -31,9 +31,9 @@ from harness.analysis.task import Task
 from harness.arbiter.scorebook import Scorebook
 from harness.lab.bench.client import Client
 from harness.seats.seats import Worker
-from harness.server.analysis.conversation import MOST_DATA, SUBPROTOCOL, decode
-from harness.server.analysis.live_games import why_not_analyse
-from harness.server.analysis.queue import Analyse, AnalysisQueue, AnalysisSettings, Job
+from harness.server.page_analysis.conversation import MOST_DATA, SUBPROTOCOL, decode
+from harness.server.page_analysis.live_games import why_not_analyse
+from harness.server.page_analysis.queue import Analyse, AnalysisQueue, AnalysisSettings, Job
 from harness.server.players import Players
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
@@ -201,7 +201,7 @@ async def test_a_request_that_is_ended_while_its_process_starts_is_not_read(
 async def test_a_process_ends_while_nobody_asks_and_another_starts(
     queue: AnalysisQueue, engine: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.server.analysis.queue.IDLE_S", 0.01)
+    monkeypatch.setattr("harness.server.page_analysis.queue.IDLE_S", 0.01)
     starts, gone = 0, asyncio.Event()
 
     async def start() -> Fake:
@@ -245,7 +245,7 @@ async def test_what_goes_wrong_is_a_sentence_and_others_go_on(
 async def test_a_server_whose_cores_are_busy_says_so(
     queue: AnalysisQueue, engine: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("harness.server.analysis.queue.GRACE_S", -1.0)
+    monkeypatch.setattr("harness.server.page_analysis.queue.GRACE_S", -1.0)
     for rollouts, message in (
         (None, "games keep this server's cores busy; try again"),
         (20_000, "the turn took longer than 0 s; ask for fewer rollouts"),

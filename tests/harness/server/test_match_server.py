@@ -31,7 +31,7 @@ from harness.page import Page
 from harness.seats.seats import Worker
 from harness.server import relay
 from harness.server.admission import Admission
-from harness.server.analysis.conversation import SUBPROTOCOL as ANALYSIS
+from harness.server.page_analysis.conversation import SUBPROTOCOL as ANALYSIS
 from harness.server.spectating import Spectating
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import KnownTokens, hash_token, new_token
