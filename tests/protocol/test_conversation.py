@@ -141,6 +141,14 @@ def test_a_refused_move_that_comes_again_is_no_new_attempt() -> None:
     assert arbiter.receive(second, 1, 2) == second
 
 
+def test_a_second_copy_of_a_refusal_is_no_fault() -> None:
+    _, bot = at_a_turn()
+    bot.send(Move(game="g", seq=1, move="nonsense"))
+    bot.receive(refusal(1, 1))
+    assert bot.receive(refusal(1, 1)) == (None, [])
+    assert bot.games["g"].attempt == 2
+
+
 def test_an_attempt_that_was_not_asked_for_is_refused() -> None:
     arbiter, _ = at_a_turn()
     with pytest.raises(PeerError, match="bad_attempt"):
