@@ -69,6 +69,8 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/protocol/test_intake.py",
             "tests/protocol/test_conversation.py",
             "tests/protocol/test_pipe.py",
+            "tests/protocol/test_seat_nonce.py",
+            "tests/protocol/test_link.py",
             "tests/protocol/test_conversation_machine.py",
         ),
     ),
@@ -365,7 +367,8 @@ class Failures:
 def first_failure(tests: str, prepare: Callable[[], None]) -> str | None:
     """Run tests in a child process that is prepared first; return the first that failed.
 
-    Tests that can't be collected, or hang, have failed too; their name is then that of the file.
+    Tests that can't be collected, hang or crash the interpreter have failed too; their name is then
+    that of the file.
     """
     reader, writer = os.pipe()
     child = os.fork()
@@ -384,7 +387,7 @@ def first_failure(tests: str, prepare: Callable[[], None]) -> str | None:
     status = status_of(child)
     with os.fdopen(reader) as pipe:
         name = pipe.read()
-    return (name or tests.partition("::")[0]) if status in FAILED else None
+    return (name or tests.partition("::")[0]) if status in FAILED or status < 0 else None
 
 
 def status_of(child: int) -> int:

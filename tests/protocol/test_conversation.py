@@ -5,11 +5,14 @@ from __future__ import annotations
 from itertools import product
 from typing import cast
 
+import msgspec
 import pytest
+from msgspec import UNSET
 from small_messages import ONE_OF_EACH, committed, offer, over, played, refusal, started, your_turn
 
 from protocol.errors import PeerError
 from protocol.messages import (
+    Challenge,
     Decline,
     GameMessage,
     Hello,
@@ -138,6 +141,14 @@ def test_a_refused_move_that_comes_again_is_no_new_attempt() -> None:
     assert arbiter.receive(second, 1, 2) == second
 
 
+def test_a_second_copy_of_a_refusal_is_no_fault() -> None:
+    _, bot = at_a_turn()
+    bot.send(Move(game="g", seq=1, move="nonsense"))
+    bot.receive(refusal(1, 1))
+    assert bot.receive(refusal(1, 1)) == (None, [])
+    assert bot.games["g"].attempt == 2
+
+
 def test_an_attempt_that_was_not_asked_for_is_refused() -> None:
     arbiter, _ = at_a_turn()
     with pytest.raises(PeerError, match="bad_attempt"):
@@ -158,6 +169,17 @@ def test_a_bot_that_is_asked_the_same_again_gives_the_same_answer() -> None:
     bot.receive(again.send(offer(1)))
     again.receive(cast("Message", bot.send(Ready(game="g"))), 1, 1)
     assert bot.receive(again.send(your_turn(1))) == (None, [move])
+
+
+def test_a_challenge_is_not_said_again_when_it_is_too_late_to_challenge() -> None:
+    for allowed_ms, said in ((1_000, 1), (UNSET, 0)):
+        _, bot = at_a_turn()
+        bot.send(Challenge(game="g", seq=1))
+        again = ArbiterSession("g")
+        bot.receive(again.send(offer(1)))
+        again.receive(cast("Message", bot.send(Ready(game="g"))), 1, 1)
+        asked = msgspec.structs.replace(your_turn(1), challenge_ms=allowed_ms)
+        assert len(bot.receive(again.send(asked))[1]) == said
 
 
 def test_after_asking_again_nothing_is_said_or_heard_before_the_new_offer() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from engine.rules.bag import Bag, DrawStream, commitment
+from engine.rules.bag import Bag, DrawError, DrawStream, check_secret, commitment
 from engine.rules.rules import standard_rules
 
 RULES = standard_rules()
@@ -59,6 +59,16 @@ def test_a_bag_is_shuffled_drawn_from_and_refilled_as_described(
             bag = bag.put_back(drawn)
             own_draws.put_back(text(drawn), expected, source)
         assert text(bag.order) == "".join(expected)
+
+
+def test_a_commitment_opens_in_one_way_only() -> None:
+    racks = "ABC/DEF"
+    committed = commitment(SECRET, racks)
+    check_secret(SECRET, racks, committed)
+    with pytest.raises(DrawError, match="not the one"):
+        check_secret(SECRET[::-1], racks, committed)
+    with pytest.raises(DrawError, match="has 32 bytes"):
+        check_secret(SECRET + sha256(racks.encode()).digest(), None, committed)
 
 
 @pytest.mark.parametrize("count", [0, -1, 2**32 + 1])

@@ -81,6 +81,13 @@ def test_every_rule_set_comes_through(name: str) -> None:
         ({"tiles": (BLANK, TileKind(letter="/", blanked="x", count=1, points=1))}, "'/'"),
         ({"tiles": (BLANK, *[TileKind(letter="A", blanked="a", count=1, points=1)] * 2)}, "every"),
         ({"tiles": (BLANK, *[TileKind(letter="#", blanked="b", count=1, points=1)] * 2)}, "letter"),
+        (
+            {"tiles": (BLANK, *[TileKind(letter=x, blanked="a", count=1, points=1) for x in "A#"])},
+            "character",
+        ),
+        ({"distribution": "none"}, "'none' is not known"),
+        ({"layout": "none"}, "'none' is not known"),
+        ({"rack_size": 8}, "at most 7"),
         ({"board": ("...", "..")}, "2 squares"),
         ({"board": ("...", ".x.")}, "'x'"),
         ({"board": ("...", "..."), "start": "9Z"}, "start"),
