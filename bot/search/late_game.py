@@ -2,9 +2,9 @@
 
 With an empty bag the opponent holds the unseen tiles: an ``EndgameSearch`` proves the best move, as
 far as time allows. With a few tiles in the bag a ``PreEndgameSearch`` simulates the best moves by
-static equity, then looks briefly at many more: of 20 positions with one or two tiles in the bag
-the best move was not among the first 10 by equity in seven, and not among the first 32 in three.
-The best of both are played out, case by case.
+static equity, then plays all out, case by case, the best first: of 20 positions with one or two
+tiles in the bag the best move was not among the first 10 by equity in seven, and not among the
+first 32 in three.
 """
 
 from __future__ import annotations
@@ -15,17 +15,14 @@ from bot.player import Budget, Choice, Considered, Searched, View
 from engine.endgame.solver import EndgameSolver, Solution
 from engine.inference.leave_prior import LeavePrior
 from engine.kernels.endgame_stack import MOST_LISTED
-from engine.movegen.candidates import best_candidates
-from engine.movegen.generator import RankedMove, passing
+from engine.movegen.generator import RankedMove
 from engine.preendgame.replies import Model
-from engine.preendgame.solver import PreEndgame
-from engine.rules.moves import PASS
+from engine.preendgame.solver import PreEndgame, likely_candidates
 from engine.rules.rules import points_of
-from engine.simulation.rollout_input import TO_THE_END
 
 from .analysis.solving import pre_endgame
-from .anytime import NODES, ROLLOUTS, Anytime
-from .simulating import Search, seed_of, simulation_of
+from .anytime import NODES, Anytime
+from .simulating import Search, seed_of
 from .static_choice import generator_for
 
 PLAYED_OUT = 4
@@ -33,18 +30,12 @@ PLAYED_OUT = 4
 
 With five to seven a simulation to the end tells more: it has thousands of rollouts in the time of a
 hundred cases, and gained three points a turn (docs/results/oracle.md)."""
-SIMULATED, LOOKED = 0.15, 0.2
-"""Largest shares of a pre-endgame's time for its simulation, and for a first look at many moves."""
-MOST_LOOKED_AT = 300
-"""Number of moves looked at, besides a pass."""
-MS_A_LOOK = 5
-"""Milliseconds of a turn per move looked at, so that its first rollouts fit into ``LOOKED``."""
-FIRST_LOOKS, MOST_LOOKS = 8, 40
-"""Rollouts of each move: at first, and on average at most."""
-COMPARED = {1: 32, 2: 24, 3: 16, 4: 12}
-"""Number of candidates played out at most, by tiles in the bag."""
+SIMULATED = 0.15
+"""Largest share of a pre-endgame's time for its simulation."""
+COMPARED = {1: 24, 2: 24, 3: 16, 4: 12}
+"""Number of moves played out at first, at most, by tiles in the bag."""
 MS_A_CASE = 1.5
-"""Milliseconds of a turn for each case of a candidate; a shorter turn has fewer candidates."""
+"""Milliseconds of a turn for each case of a move; a shorter turn begins with fewer moves."""
 LEAST_MS = 1_500
 """Shortest turn in which more than two tiles in the bag are played out.
 
@@ -54,6 +45,8 @@ MODEL: dict[int, Model] = {1: "rational", 2: "rational"}
 MOST_CASES = 200
 ENOUGH_CASES = 48
 """Number of cases after which a pre-endgame's choice replaces its simulation's."""
+MOST_TOLD = 32
+"""Number of moves that a choice tells of, the best first."""
 MOST_NODES = 3_000_000
 """Nodes after which a pre-endgame ends, even without a clock; more would hardly matter."""
 
@@ -112,7 +105,7 @@ class PreEndgameSearch:
     belief: LeavePrior | None
 
     def run(self, budget: Budget) -> Choice:
-        """Simulate, look at many more moves, and play the best out, as far as time allows."""
+        """Simulate, and play moves out, as far as time allows."""
         total_ms = budget.remaining_ms()
         if self._count(total_ms) < 2:
             return self.search.run(budget)
@@ -120,7 +113,7 @@ class PreEndgameSearch:
         self.search.work(budget, lambda: self.search.is_settled or budget.remaining_ms() <= ends_ms)
         simulated = self.search.choice()
         budget.offer(simulated)
-        candidates = self._candidates(budget, total_ms)[: self._count(total_ms)]
+        candidates = self._candidates()
         if len(candidates) == 1 or budget.expired:
             return simulated
         work = pre_endgame(
@@ -131,51 +124,31 @@ class PreEndgameSearch:
             model=MODEL.get(self.view.bag, "static"),
             seed=seed_of(self.view),
             most_cases=MOST_CASES,
+            first_moves=self._count(total_ms),
         )
         anytime, offered = Anytime(work, NODES, most=MOST_NODES), simulated.move
-        for is_due in anytime.slices(budget.remaining_ms, lambda: work.is_settled):
+        for is_due in anytime.slices(budget.remaining_ms, lambda: work.is_decided):
             if is_due and (choice := self._choice(work, simulated)).move != offered:
                 offered = choice.move
                 budget.offer(choice)
         return self._choice(work, simulated)
 
     def _count(self, total_ms: float) -> int:
-        """Return the number of candidates that a turn has time to play out."""
+        """Return the number of moves that a turn has time to play out at first."""
         bag = self.view.bag
         if bag > 2 and total_ms < LEAST_MS:
             return 0
         cases = ENOUGH_CASES if bag > 1 else self.view.rules.rack_size + 1
         return min(int(total_ms / (MS_A_CASE * cases)), COMPARED[bag])
 
-    def _candidates(self, budget: Budget, total_ms: float) -> list[RankedMove]:
-        """Return moves to play out, the best first.
-
-        A quarter of ``_count`` are the best by the simulation; after them come all moves of a first
-        look.
-        """
+    def _candidates(self) -> list[RankedMove]:
+        """Return the moves to play out: the simulated ones, the best first, then all others."""
         view, simulation = self.view, self.search.simulation
         refused = view.refused_moves
-        most = min(max(int(total_ms / MS_A_LOOK), 1), MOST_LOOKED_AT)
-        best = best_candidates(generator_for(view), view.position, most, refused)
-        ranked = {move.move: move for move in (*simulation.candidates, *best)}
-        if PASS not in refused:
-            ranked.setdefault(PASS, passing(view.position))
-        looks = simulation_of(
-            view,
-            list(ranked.values()),
-            plies=TO_THE_END,
-            seed=~seed_of(view),
-            first=FIRST_LOOKS,
-            rule="elimination",
-            belief=self.belief,
-            use_prior=False,  # a set-up, or a pass, may be far behind in static equity
-            limit=MOST_LOOKS * len(ranked),
-        )
-        ends_ms = (1 - SIMULATED - LOOKED) * total_ms
-        Anytime(looks, ROLLOUTS).run(budget.remaining_ms, lambda: budget.remaining_ms() <= ends_ms)
-        known = simulation.estimates()[: max(1, self._count(total_ms) // 4)]
-        order = dict.fromkeys(each.move for each in (*known, *looks.estimates()))
-        return [ranked[move] for move in order]
+        every = {row.move: row for row in likely_candidates(generator_for(view), view.position)}
+        known = [estimate.move for estimate in simulation.estimates()]
+        order = dict.fromkeys((*known, *every))
+        return [every[move] for move in order if move in every and move not in refused]
 
     def _choice(self, pre_endgame: PreEndgame, simulated: Choice) -> Choice:
         """Return the simulation's choice until enough cases are counted or a move is proven."""
@@ -185,7 +158,7 @@ class PreEndgameSearch:
         outcomes = pre_endgame.outcomes()
         searched = Searched(
             "pre-endgame",
-            compared=len(outcomes),
+            compared=pre_endgame.compared,
             nodes=sum(outcome.nodes for outcome in outcomes),
             proven=best.proven,
         )
@@ -202,7 +175,8 @@ class PreEndgameSearch:
                     equity=outcome.spread,
                     samples=outcome.cases,
                 )
-                for outcome in outcomes
+                for outcome in outcomes[:MOST_TOLD]
+                if outcome.cases
             ),
             search=searched,
         )

@@ -30,15 +30,15 @@ from lexicons.arrays import F64
 from . import MOST_IN_BAG
 from .bounds import EPSILON, MoveBounds, Trial, won
 from .replies import MODELS, Model, Opponent
-from .scenarios import FullPosition, Scenario, list_scenarios, orders_of
+from .scenarios import FullPosition, list_scenarios, orders_of
 
-_FIRST_MOVES = 24  # looked at in the first round …
-_MORE_MOVES = 3  # … and times as many in each next one
+_MORE_MOVES = 3  # factor of the number of moves looked at, round by round
 _FIRST_NODES = 64  # of the first look at a trial
 _GROWTH = 4  # factor of each next look
 _FIRST_CASES = 24
 _FEW = 3  # least number of moves in a round
 
+_TAKE_UP = 5  # nodes that take as long as making the trials of a move
 _BEGIN = 20  # nodes that take as long as taking up a position
 
 
@@ -95,7 +95,8 @@ class PreEndgame:
     known rack of the opponent is taken as certain. ``candidates`` are distinct legal moves, the
     likeliest to be best first; those that are ``protected`` are not dropped, so that what they are
     worth is known in the end. Without a ``belief`` the opponent may hold anything. ``seed`` is for
-    drawn cases and orders, of which ``most_cases`` are drawn if there are more.
+    drawn cases and orders, of which ``most_cases`` are drawn if there are more. ``first_moves`` are
+    looked at in the first round, and three times as many in each next one.
 
     Raises:
         ValueError: another bag, incomplete or impossible racks, a finished game, no candidate, a
@@ -115,6 +116,7 @@ class PreEndgame:
         model: Model = "perfect",
         seed: int = 0,
         most_cases: int = 400,
+        first_moves: int = 24,
     ) -> None:
         rules = generator.rules
         _check(position, rules, candidates, model, most_cases)
@@ -131,15 +133,15 @@ class PreEndgame:
         self._scenarios = cases
         orders = max(1, most_cases // len(cases))
         known = [(position.with_rack(1 - self._seat, case.rack), case) for case in cases]
-        self._bounds = [self._bounds_of(candidate, known, orders) for candidate in candidates]
-        self._table: F64 = np.zeros((len(candidates), 4))
+        self._candidates, self._known, self._most_orders = candidates, known, orders
+        self._bounds: list[MoveBounds] = []
+        """Of the first of the candidates, which have been taken up."""
+        self._table: F64 = np.tile([0.0, -np.inf, 1.0, np.inf], (len(candidates), 1))
         """By move: the proven bounds of wins and spread."""
         self._returned: list[tuple[int, int]] = []
         """Cases and orders in which the opponent answers a pass with a pass."""
         self._beaten_by_now: set[int] | None = None
-        for which in range(len(candidates)):
-            self._note(which)
-        self._looked = 0  # moves looked at, the first of the candidates
+        self._first = first_moves
         self._alive: list[int] = []
         self._by_points: set[int] = set()
         self._begun: FullPosition | None = None
@@ -153,13 +155,12 @@ class PreEndgame:
         """Number of cases."""
         return len(self._scenarios)
 
-    def _bounds_of(
-        self, ranked: RankedMove, cases: list[tuple[Position, Scenario]], most_orders: int
-    ) -> MoveBounds:
+    def _bounds_of(self, ranked: RankedMove) -> MoveBounds:
         together = len(used_tiles(ranked.move))
         trials, are_all = [], self.mass > 1 - EPSILON
-        for nth, (position, case) in enumerate(cases):
-            orders, all_listed = orders_of(case.bag, together, most_orders, self._seed + nth)
+        for nth, (position, case) in enumerate(self._known):
+            seed = self._seed + nth
+            orders, all_listed = orders_of(case.bag, together, self._most_orders, seed)
             are_all = are_all and all_listed
             trials.append(
                 [Trial(FullPosition(position, bag), case.weight * s) for bag, s in orders]
@@ -187,11 +188,11 @@ class PreEndgame:
     def _work(self) -> Iterator[int]:
         for number in count():
             self._alive = self._select(number)
-            fresh = range(self._looked, min(_FIRST_MOVES * _MORE_MOVES**number, len(self._bounds)))
+            most = min(self._first * _MORE_MOVES**number, len(self._candidates))
+            fresh = range(len(self._bounds), max(most, len(self._bounds)))
             if not self._alive and not fresh:
                 return
             yield from self._first_look(fresh)
-            self._looked = max(self._looked, fresh.stop)
             for which in self._alive:
                 for case, order in self._worst_first(which, number):
                     if which in self._beaten() and which not in self._protected:
@@ -200,7 +201,11 @@ class PreEndgame:
             self._take_back_passes()
 
     def _first_look(self, moves: range) -> Iterator[int]:
-        """Look at moves case by case, so that all have seen the same cases."""
+        """Take moves up, and look at them case by case, so that all have seen the same cases."""
+        for which in moves:
+            self._bounds.append(self._bounds_of(self._candidates[which]))
+            self._note(which)
+            yield _TAKE_UP
         for case in range(min(_FIRST_CASES, self.cases)):
             for which in moves:
                 for order in range(len(self._bounds[which].trials[case])):
@@ -219,22 +224,24 @@ class PreEndgame:
 
     def _select(self, number: int) -> list[int]:
         """Return the moves to look at longer: the most promising; once they are proven, others."""
-        looked = self._looked
-        if not looked:
+        if not self._bounds:
             return []
-        left = [which for which in self._in_order() if which not in self._beaten()]
+        taken_up = self._in_order()[: len(self._bounds)]
+        left = [which for which in taken_up if which not in self._beaten()]
         best = max(self._bounds[which].assessment.win for which in left)
         level = {w for w in left if self._bounds[w].assessment.win > best - EPSILON}
         self._by_points = level if len(level) > 1 or len(left) == 1 else set()
-        most = max(_FEW, _FIRST_MOVES >> number)
+        most = max(_FEW, self._first >> number)
         chosen = [which for which in left[:most] if self._has_open(which)]
-        if not chosen and looked == len(self._bounds):
+        if not chosen and len(self._bounds) == len(self._candidates):
             chosen = [which for which in left if self._has_open(which)][:_FEW]
-        protected = [which for which in self._protected if self._has_open(which)]
+        protected = [
+            which for which in self._protected if which in taken_up and self._has_open(which)
+        ]
         return [*protected, *(which for which in chosen if which not in protected)]
 
     def _has_open(self, which: int) -> bool:
-        return any(
+        return which >= len(self._bounds) or any(
             self._is_open(which, trial) for trials in self._bounds[which].trials for trial in trials
         )
 
@@ -317,7 +324,7 @@ class PreEndgame:
         def worth(finals: F64) -> tuple[float, float]:
             return round(float(weights @ won(finals)), 9), float(weights @ finals)
 
-        for bounds in self._bounds[: self._looked]:
+        for bounds in self._bounds:
             at = [bounds.of_case(case).start for case, _ in self._returned]
             if len(used_tiles(bounds.ranked.move)) >= least and bounds.looked[at].all():
                 best = max(best, bounds.final[at], key=worth)
@@ -330,9 +337,16 @@ class PreEndgame:
     @property
     def is_settled(self) -> bool:
         """Whether no more work could change which of several moves is best."""
-        rivals = len(self._bounds) - 1
+        rivals = len(self._candidates) - 1
         is_decided = len(self._beaten()) == rivals > 0
         return self.is_over or (is_decided and not any(map(self._has_open, self._protected)))
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether it is proven that no other move wins more often than the best."""
+        least, most = self._table[:, 0], self._table[:, 2]
+        best = int(least.argmax())
+        return bool((np.delete(most, best) <= least[best] + EPSILON).all())
 
     @property
     def compared(self) -> int:
@@ -360,8 +374,10 @@ class PreEndgame:
 
     def draws(self, move: Move) -> list[Draw]:
         """Return what comes of a compared move by the bag, in the cases looked at."""
-        which = [bounds.ranked.move for bounds in self._bounds].index(move)
-        bounds, sums = self._bounds[which], dict[Rack, F64]()
+        taken_up = {bounds.ranked.move: bounds for bounds in self._bounds}
+        if move not in taken_up:
+            return []
+        bounds, sums = taken_up[move], dict[Rack, F64]()
         for case, scenario in enumerate(self._scenarios):
             for at in range(*bounds.of_case(case).indices(len(bounds.final))):
                 if bounds.looked[at]:
@@ -377,7 +393,10 @@ class PreEndgame:
         return listed
 
     def _outcome(self, which: int) -> Outcome:
-        bounds = self._bounds[which]
+        if which < len(self._bounds):
+            bounds = self._bounds[which]
+        else:
+            bounds = MoveBounds(self._candidates[which], [], are_all=False)
         ranked = bounds.ranked
         wins, draws, losses, spread = 0.0, 1.0, 0.0, ranked.equity / POINT
         if bounds.has_look:
@@ -401,9 +420,9 @@ class PreEndgame:
         )
 
     def _in_order(self) -> list[int]:
-        every = range(len(self._bounds))
-        looked = [which for which in every if self._bounds[which].has_look]
-        left = set(looked) - self._beaten()
+        looked = [which for which, bounds in enumerate(self._bounds) if bounds.has_look]
+        seen = set(looked)
+        left = seen - self._beaten()
         shallow = {which for which in left - set(self._alive) if self._has_open(which)}
 
         def key(which: int) -> tuple[bool, float, float]:
@@ -414,7 +433,7 @@ class PreEndgame:
         # A beaten move may look better in the cases in which it was looked at.
         leader = next((which for which in order if which in left), None)
         order.sort(key=lambda which: which != leader)
-        return [*order, *(which for which in every if not self._bounds[which].has_look)]
+        return [*order, *(which for which in range(len(self._candidates)) if which not in seen)]
 
     def _note(self, which: int) -> None:
         known = self._bounds[which].assessment

@@ -100,7 +100,8 @@ def test_a_pre_endgame_says_in_how_many_cases_it_wins() -> None:
     choice = choose(view, counted(1_500))
     assert choice.search is not None
     assert (choice.search.phase, choice.search.plies) == ("pre-endgame", None)
-    assert choice.search.compared == len(choice.candidates)
+    assert choice.search.compared is not None
+    assert choice.search.compared >= len(choice.candidates) > 1
     assert choice.search.nodes
     wins = [one.win for one in choice.candidates]
     assert wins[0] == max(one for one in wins if one is not None)
@@ -110,12 +111,14 @@ def test_a_pre_endgame_says_in_how_many_cases_it_wins() -> None:
 def test_with_three_or_four_tiles_moves_are_played_out_if_there_is_time(
     bag: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name, value in (("ENOUGH_CASES", 2), ("MOST_NODES", 20_000), ("MOST_LOOKED_AT", 24)):
+    for name, value in (("ENOUGH_CASES", 2), ("MOST_NODES", 20_000)):
         monkeypatch.setattr(late_game, name, value)
     view = view_at(late_position(bag))
     played_out = closing().choose(view, unlimited()).search
     assert played_out is not None
-    assert (played_out.phase, played_out.compared) == ("pre-endgame", late_game.COMPARED[bag])
+    assert played_out.phase == "pre-endgame"
+    assert played_out.compared is not None
+    assert played_out.compared >= late_game.COMPARED[bag]
     short = closing().choose(view, Budget(late_game.LEAST_MS - 1, clock=Clock(1))).search
     assert short is not None
     assert short.phase == "simulation"
