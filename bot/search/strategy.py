@@ -4,8 +4,8 @@
 tiles in the bag        search
 ======================  ========================================================================
 five tiles or more      simulation
-one to four             simulation and a brief look at many moves, then the best of both played to
-                        the end for many divisions of the unseen tiles (``PreEndgameSearch``)
+one to four             simulation, then all moves played to the end for many divisions of the
+                        unseen tiles, the best of the simulation first (``PreEndgameSearch``)
 none                    proof of the best move, as far as time allows (``EndgameSearch``)
 ======================  ========================================================================
 
