@@ -156,6 +156,11 @@ class MoveBounds:
         return self.are_all and bool((np.sign(self.low) == np.sign(self.high)).all())
 
     @property
+    def are_points_proven(self) -> bool:
+        """Whether the spread after everything that can happen is proven."""
+        return self.are_all and bool((self.low == self.high).all())
+
+    @property
     def assessment(self) -> Assessment:
         """Estimate by the trials looked at, if any, and bounds by all."""
         if self._standing is None:

@@ -70,6 +70,7 @@ class Outcome:
     spread: float  # mean points gained to the end; a guess where points are not proven
     cases: int  # looked at, of ``PreEndgame.cases``
     proven: bool  # whether every outcome is certain, so that the shares are exact
+    points_proven: bool  # whether the spread is certain too
     beaten: bool  # whether it is proven no better than the best
     error: float  # standard error of ``win`` if cases were drawn, or are still to be looked at
     nodes: int
@@ -414,6 +415,7 @@ class PreEndgame:
             spread,
             bounds.cases,
             bounds.is_proven,
+            bounds.are_points_proven,
             which in self._beaten(),
             bounds.error,
             bounds.nodes,

@@ -10,6 +10,7 @@ import sys
 from dataclasses import asdict
 from typing import Any, TypeAlias
 
+from bot.search.analysis.by_cases import MODEL
 from bot.search.analysis.findings import Findings
 from bot.search.analysis.inferred import Inferred, written_play
 from bot.search.analysis.over_racks import OverRacks
@@ -146,8 +147,8 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
     played, phony = findings.played, question.phony
     known = reasons(findings, rules, leaves) if leaves else None
     proven = alone = None
-    if findings.worths:
-        proven = not findings.is_guess((played or findings.best).move)
+    if findings.worths or findings.cases:
+        proven = findings.is_proven(findings.best.move, (played or findings.best).move)
     if findings.alone is not None:
         both = (_candidate(row, findings) for row in findings.alone)
         alone = dict(zip(("best", "played"), both, strict=True))
@@ -176,6 +177,7 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
             and {"code": "not_words" if phony.words else "taken_back", **asdict(phony)},
             "not_compared": question.obstacle or None,
         },
+        "pre_endgame": _cases(findings, rules.distribution.alphabet),
         **_fields(
             findings,
             "plies exact seed rollouts compared nodes seconds",
@@ -183,6 +185,31 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
             seconds=round(findings.seconds, 3),
         ),
     }
+
+
+def _cases(findings: Findings, alphabet: Alphabet) -> dict[str, Any] | None:
+    """Return what was found in all cases, and by the bag of the best and the played move."""
+    known = findings.cases
+    if known is None:
+        return None
+    best, played = (
+        {alphabet.text(draw.bag): draw for draw in known.by_bag[move]} if move else {}
+        for move in (findings.best.move, findings.question.played)
+    )
+    return _fields(
+        known,
+        "model cases moves compared proven settled by_bag",
+        model=MODEL,
+        settled=known.is_settled,
+        by_bag=[
+            {"bag": bag, "weight": draw.weight}
+            | {
+                name: of.get(bag) and _fields(of[bag], "wins draws losses proven")
+                for name, of in (("best", best), ("played", played))
+            }
+            for bag, draw in best.items()
+        ],
+    )
 
 
 def _over_racks(answer: OverRacks, rules: Rules) -> dict[str, Any]:
@@ -214,14 +241,14 @@ def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
         win_error=_finite(row.win_error, findings.exact),
         equity_error=_finite(row.equity_error, findings.exact),
     )
-    if findings.worths:
+    if findings.worths or findings.cases:
         known["proven"] = findings.is_proven(row.move)
     unknown = ("win", "win_error", "equity", "equity_error")
     return known if row.samples else known | dict.fromkeys(unknown)
 
 
 def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
-    if not findings.is_known or (findings.worths and move not in findings.worths):
+    if not (findings.is_known and findings.is_valued(move)):
         return None
     return _lead(move, findings.ahead_of(move), findings.exact)
 

@@ -7,14 +7,18 @@ one can be best, hold with 95 % all together (``Findings.is_clear``).
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Literal, TypeAlias
 
+from bot.search.analysis.by_cases import MODEL
 from bot.search.analysis.findings import INTERVAL, Findings
 from bot.search.analysis.over_racks import OverRacks
+from bot.search.analysis.questions import as_seen
 from engine.notation.move_text import format_full_move
+from engine.preendgame.replies import Model
+from engine.preendgame.solver import Draw
 from engine.rules.moves import Exchange, Move, Pass, Place
 from engine.rules.position import Position, Rack, bag_count
 from engine.rules.rules import Rules, score_play
@@ -34,6 +38,16 @@ CAVEAT = (
     "ahead. That compares candidates and proves nothing."
 )
 SOLVED = "With an empty bag points are those of the best play by both sides, found by a solver"
+IN_ALL_CASES = (
+    "With one or two tiles in the bag a solver looked at the moves with everything that may be "
+    "drawn, against an opponent that sees everything"
+)
+MODELS: Mapping[Model, str] = {
+    "perfect": "which knows the bag and your rack",
+    "rational": "the best by what it can know",
+    "static": "the best by static equity",
+}
+"""What is said of the opponent of a pre-endgame."""
 _MORE = "Give more by --rollouts or --time, or fewer --candidates."
 _MOST_NAMED = 4
 _MOST_COSTLY = 3
@@ -59,7 +73,23 @@ def verdict(findings: Findings, write: Writer) -> str:
         few = counted(findings.rollouts, "rollout")
         nothing = f"can be told from {few}" if findings.rollouts else "is known yet"
         return f"Nothing {nothing}; by static equity {write(findings.best.move)} is best."
-    return " ".join(filter(None, (_advice(findings, write), _about_played(findings, write))))
+    said = (_advice(findings, write), _about_played(findings, write), _about_cases(findings, write))
+    return " ".join(filter(None, said))
+
+
+def by_tile(draws: Sequence[Draw], write: Callable[[Rack], str]) -> str:
+    """Say with which tile in the bag a move wins, ties and loses."""
+
+    def is_so(draw: Draw, sign: int, is_proven: bool) -> bool:
+        shares = {1: draw.wins, 0: draw.draws, -1: draw.losses}
+        return draw.proven == is_proven and max(shares, key=shares.__getitem__) == sign
+
+    return "; ".join(
+        f"{verb}{' perhaps' * (not certain)} with {', '.join(write(each.bag) for each in found)}"
+        for verb, sign in (("wins", 1), ("ties", 0), ("loses", -1))
+        for certain in (True, False)
+        if (found := [each for each in draws if is_so(each, sign, certain)])
+    )
 
 
 def verdict_text(findings: Findings | OverRacks, rules: Rules) -> str:
@@ -67,7 +97,14 @@ def verdict_text(findings: Findings | OverRacks, rules: Rules) -> str:
     if isinstance(findings, OverRacks):
         return _over_racks(findings, rules)
     board, alphabet = findings.question.position.board, rules.distribution.alphabet
-    return verdict(findings, lambda move: format_full_move(move, board, alphabet))
+    said = verdict(findings, lambda move: format_full_move(move, board, alphabet))
+    if findings.cases and bag_count(as_seen(findings.question.position), rules) == 1:
+        best = findings.best.move
+        for move in dict.fromkeys((best, findings.question.played or best)):
+            name = format_full_move(move, board, alphabet)
+            told = by_tile(findings.cases.by_bag[move], alphabet.text)
+            said += f" By the tile in the bag {name} {told}."
+    return said
 
 
 def _over_racks(findings: OverRacks, rules: Rules) -> str:
@@ -119,7 +156,9 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
     if not known:
         return f"{nick}: no turn to judge{besides}."
     losses = [turn.ahead_of(played) for turn, played in known]
-    flattered = any(not (turn.exact or turn.compared or is_found(turn)) for turn, _ in known)
+    flattered = any(
+        not (turn.exact or turn.cases or turn.compared or is_found(turn)) for turn, _ in known
+    )
     best = sum(is_found(turn) for turn, _ in known)
     level = sum(not is_found(turn) and not turn.is_clear(played) for turn, played in known)
     near = f"; {level} more can't be told from it" if level else ""
@@ -158,6 +197,10 @@ def closing_sentences(turns: Sequence[Turn], reviewed: Sequence[Reviewed]) -> It
     if solved := [(turn, findings) for turn, findings in pairs if findings.worths]:
         guesses = [str(turn.line) for turn, findings in solved if is_played_guess(findings)]
         yield f"{SOLVED}; {f'not proven (?): {_lines(guesses)}' if guesses else 'proven'}."
+    if by_cases := [(turn, each) for turn, each in pairs if each.cases]:
+        open_ = [str(turn.line) for turn, each in by_cases if not _is_all_proven(each)]
+        rest = f"not proven in full: {_lines(open_)}" if open_ else "proven"
+        yield f"{IN_ALL_CASES} ({_lines([str(turn.line) for turn, _ in by_cases])}); {rest}."
     if any(findings.exact and not findings.worths for _, findings in pairs):
         yield f"With an empty bag: {CAVEAT.partition(': ')[2]}"
     unknown = [str(turn.line) for turn, each in reviewed if each and _lacks_rollouts(each)]
@@ -367,14 +410,14 @@ def _advice(findings: Findings, write: Writer) -> str:
     if not others:
         return f"{write(best.move)} is the only candidate: {_worth(findings, best)}."
     if not rivals:
-        is_compared = not findings.worths or others[0].move in findings.worths
-        more = f", {_more(findings, others[0], write)}" if is_compared else ""
+        is_valued = findings.is_valued(others[0].move)
+        more = f", {_more(findings, others[0], write)}" if is_valued else ""
         return f"Play {write(best.move)}: {_worth(findings, best)}{more}."
     names = [write(row.move) for row in (best, *rivals)]
     if len(names) > _MOST_NAMED:
         names[_MOST_NAMED - 1 :] = [f"one of {len(names) - _MOST_NAMED + 1} others"]
     either = f"{', '.join(names[:-1])} or {names[-1]}"
-    if findings.exact:
+    if findings.exact or not any(any(findings.ahead_of(row.move)) for row in rivals):
         return f"{either}; they come to the same thing."
     first = "the first two are " if len(rivals) > 1 else ""
     ahead, doubt = findings.ahead_of(rivals[0].move), findings.doubt(rivals[0].move)
@@ -420,6 +463,26 @@ def _points_say_it(ahead: Difference) -> bool:
     return abs(ahead.win) < _NO_WIN
 
 
+def _is_all_proven(findings: Findings) -> bool:
+    """Check whether the shares of wins of the best and the played move are proven."""
+    moves = [findings.best.move, *([findings.played.move] if findings.played else [])]
+    return findings.is_proven(*moves)
+
+
+def _about_cases(findings: Findings, write: Writer) -> str:
+    """Say how many moves were looked at in all cases, and what is proven."""
+    cases = findings.cases
+    if cases is None:
+        return ""
+    best = "" if findings.is_proven(findings.best.move) else " What it wins is not proven in full."
+    more = "" if cases.is_settled else f" Another may be better than {write(findings.best.move)}."
+    return (
+        f"{cases.compared:,} of {counted(cases.moves, 'move')} compared with everything that may "
+        f"be drawn, {cases.proven:,} proven, against a {MODEL} opponent, "
+        f"{MODELS[MODEL]}.{more or best}"
+    )
+
+
 def _about_played(findings: Findings, write: Writer) -> str:
     question, played = findings.question, findings.played
     if question.obstacle:
@@ -442,7 +505,7 @@ def _about_played(findings: Findings, write: Writer) -> str:
         return f"{name} was played: it cost {cost}.{alone}"
     if findings.is_guess(played.move):
         return f"{name} was played, and nothing proves it worse: it cost {cost}."
-    if findings.exact:
+    if findings.exact or not any(ahead):
         return f"{name} was played, which comes to the same thing."
     # Chance may have put it ahead: the sign stays, so that the interval stays correct.
     return f"{name} was played, and nothing shows it to win less: it cost {cost}.{alone}"

@@ -125,7 +125,8 @@ def analyze(
 
     Moves are played and followed by turns of static players, again and again, with other tiles
     each time. The last fifth compares the move that was played, if it isn't the best, with the
-    best alone. With an empty bag the endgame is solved instead, as far as there is time. Ctrl-C
+    best alone. With one or two tiles in the bag a solver then looks at every move with everything
+    that may be drawn, if there is time; with an empty bag the endgame is solved instead. Ctrl-C
     ends it with what is known by then.
 
     Args:
@@ -136,8 +137,8 @@ def analyze(
         time: How long at most; it ends before if it is certain. [default: 10s; 1s for each turn
             of a game]
         rollouts: How many of all candidates together, instead of a time, for each turn of a game;
-            then the result is the same everywhere. With an empty bag a rollout stands for 30
-            positions that the solver looks at, and 20,000 at least are looked at.
+            then the result is the same everywhere. In the solver's work a rollout stands for 30
+            positions, and with an empty bag 20,000 at least are looked at.
         plies: Turns after a candidate. [default: 2; to the end of the game when the bag is low]
         candidates: How many moves, the best by static equity.
         workers: Of many games, how many at once, each on cores of its own. [default: all cores]

@@ -6,7 +6,7 @@ Findings, of a position or a whole game, are in ``findings_view``.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
 
@@ -20,24 +20,17 @@ from engine.inference.likelihood import Model as LikelihoodModel
 from engine.inference.rack_forecast import Sampled
 from engine.movegen.evaluation import POINT
 from engine.notation.move_text import format_full_move
-from engine.preendgame.replies import Model
-from engine.preendgame.solver import Draw
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import Rules
 from harness.analysis.as_json import Answer, answer_json
-from harness.analysis.verdict import plus_minus
+from harness.analysis.verdict import MODELS, by_tile, plus_minus
 from harness.figures import counted, duration, number, plain, share, table
 from harness.pictures import picture
 
 from .board_view import WIDTH, print_view, terminal_width
 from .failing import print_json
 
-_MODELS: Mapping[Model, str] = {
-    "perfect": "which knows the bag and your rack",
-    "rational": "the best by what it can know",
-    "static": "the best by static equity",
-}
 ALL = 0.9995  # a share of all cases that is written as all of them
 _TILE_COLUMNS = 3  # at most
 _TILE_COLUMN = 26  # characters that a column takes
@@ -184,14 +177,8 @@ def _preendgame(
     yield ""
     best = outcomes[0]
     if compared.view.bag == 1 and best.cases:
-        draws, text = work.draws(best.move), rules.distribution.alphabet.text
-        told = [
-            f"{verb}{' perhaps' * (not certain)} with {', '.join(text(each.bag) for each in found)}"
-            for verb, sign in (("wins", 1), ("ties", 0), ("loses", -1))
-            for certain in (True, False)
-            if (found := [each for each in draws if _is_so(each, sign, certain)])
-        ]
-        yield f"by the tile in the bag the best {'; '.join(told)}"
+        told = by_tile(work.draws(best.move), rules.distribution.alphabet.text)
+        yield f"by the tile in the bag the best {told}"
     cases = f"{counted(work.cases, 'case')} of bag and other rack"
     if work.mass < ALL:
         yield (
@@ -203,14 +190,8 @@ def _preendgame(
     stays = "the best stays best with" if work.is_settled else "another may be best with"
     yield f"{work.compared} of {counted(len(outcomes), 'move')} compared, {work.proven} proven"
     yield f"proven: certain in every case, or no better than another; {stays} more time"
-    yield f"opponent: {work.model}, {_MODELS[work.model]}"
+    yield f"opponent: {work.model}, {MODELS[work.model]}"
     yield _pace(sum(row.nodes for row in outcomes), compared.seconds)
-
-
-def _is_so(draw: Draw, sign: int, is_proven: bool) -> bool:
-    """Check whether a draw leads most often to a win (1), a tie (0) or a loss (−1)."""
-    shares = {1: draw.wins, 0: draw.draws, -1: draw.losses}
-    return draw.proven == is_proven and max(shares, key=shares.__getitem__) == sign
 
 
 # --- an inference ---------------------------------------------------------------------------------

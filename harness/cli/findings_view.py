@@ -52,6 +52,10 @@ _BY_ROLLOUTS = (
     "win %: of rollouts won; static: points, by score and leave; equity: points gained on the "
     "opponent by the end of the rollouts, the leaves then included"
 )
+_BY_CASES = (
+    "win %: of what may be drawn, a draw counts half; equity: points gained to the end of the "
+    "game; ± is of what is not proven; simulated: by rollouts, not looked at in all cases"
+)
 _BY_SOLVER = "equity: points gained to the end of the game with the best play by both sides"
 _BEFORE_AFTER = "before, after: games won in % with the best move, with the one played"
 _ALONE = "if these two were compared alone, by rollouts of their own, all is by those"
@@ -86,7 +90,8 @@ def show_position(
     if isinstance(findings, OverRacks):
         print_view(Group(Text(plain(above), "bold"), "", Text(verdict)), console)
         return
-    legend = Text(_BY_SOLVER if findings.worths else _BY_ROLLOUTS, "dim")
+    by = _BY_SOLVER if findings.worths else _BY_CASES if findings.cases else _BY_ROLLOUTS
+    legend = Text(by, "dim")
     print_view(Group(_view(findings, rules, above, width), legend, "", Text(verdict)), console)
 
 
@@ -168,23 +173,27 @@ def _view(findings: Findings, rules: Rules, above: str, width: int) -> Renderabl
 
 def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
     alphabet, board = rules.distribution.alphabet, findings.question.position.board
-    rows = []
+    is_solved, rows = bool(findings.worths or findings.cases), []
     for rank, row in enumerate(findings.estimates, start=1):
         win = equity = last = DASH
         if row.samples:
             win = plus_minus(number(100 * row.win), row.win_error, 100)
             equity = plus_minus(number(row.equity, sign=True), row.equity_error)
-        if not findings.worths:
+        if not is_solved:
             last = f"{row.samples:,}"
-        elif row.move in findings.worths:
-            last = "proven" if findings.is_proven(row.move) else "not proven"
+        elif findings.is_valued(row.move):
+            is_worse = findings.cases is not None and findings.cases.outcomes[row.move].beaten
+            last = "worse, proven" if is_worse else "not proven"
+            last = "proven" if findings.is_proven(row.move) else last
+        elif findings.cases:
+            last = "simulated"
         text = format_full_move(row.move, board, alphabet) + "*" * findings.is_phony(row.move)
         leave = alphabet.text(row.leave)
         static = number(None if row.move == PASS else row.static / POINT)  # a pass only ranks last
         rows.append((str(rank), text, str(row.score), leave, static, win, equity, last))
-    head = _SOLVED if findings.worths else _CANDIDATES
+    head = _SOLVED if is_solved else _CANDIDATES
     bold = [row.move for row in findings.estimates].index(findings.best.move)
-    drop = ("static", "leave", "score", "value") if findings.worths else _DROPPED
+    drop = ("static", "leave", "score", "value") if is_solved else _DROPPED
     return _table(head, rows, width, drop, bold)
 
 
@@ -218,6 +227,9 @@ def _effort(findings: Findings) -> str:
     said = f"{done}, {rate}{findings.seconds:.1f} s; {plies}; seed {findings.seed}; ± is 95 %"
     if findings.worths:
         said = f"{counted(findings.nodes, 'node')}, {findings.seconds:.1f} s; {plies}"
+    if findings.cases:
+        done += f", then {counted(findings.nodes, 'node')} of a solver"
+        said = f"{done}; {findings.seconds:.1f} s; {plies}; seed {findings.seed}"
     if findings.compared:
         said += f"\n{findings.compared:,} of them compare the best and what was played alone"
     if findings.question.phony:

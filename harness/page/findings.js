@@ -6,6 +6,8 @@ import { freshOn, readMove, withMove } from "./notation.js";
 import { decimal, percent, texts } from "./texts.js";
 import { INTERVAL, verdictText, whyText } from "./verdict.js";
 
+const LEAST_SHARE = 1e-6; // less is rounding
+
 /** @import { Candidate, Findings, Review, Turn } from "./review.js" */
 
 /** A figure with its 95 % interval. @param {number | null} value @param {number | null} error @param {(value: number) => string} shown */
@@ -29,6 +31,7 @@ export const figuresOf = (review, turn, found) => {
   const table = comparison(review, turn, found);
   return [
     ...(table ? [h("h3", {}, heading(found)), table] : []),
+    ...byBag(review, turn, found),
     h("h3", {}, texts.candidates), candidates(review, turn, found),
     h("p", { class: "note" }, effort(found)),
   ];
@@ -64,6 +67,24 @@ const comparison = (review, turn, found) => {
   return table(heading(found), ["", texts.bestIs(review.text(best.move, turn)), texts.playedIs(review.text(played.move, turn))], rows, "compared");
 };
 
+/** With which bag the best and the played move win. @param {Review} review @param {Turn} turn @param {Findings} found */
+const byBag = (review, turn, { pre_endgame, verdict }) => {
+  if (!pre_endgame) return [];
+  const played = verdict.ahead_of_played?.move, hasBoth = played !== undefined && played !== verdict.best;
+  const rows = pre_endgame.by_bag.map((each) => ({
+    cells: [each.bag, percent(each.weight), outcome(each.best), ...(hasBoth ? [each.played ? outcome(each.played) : ""] : [])],
+  }));
+  const heads = [texts.inBag, texts.chanceOfBag, texts.bestIs(review.text(verdict.best, turn)), ...(hasBoth ? [texts.playedIs(review.text(played, turn))] : [])];
+  return [h("h3", {}, texts.byTile), table(texts.byTile, heads, rows, "considered")];
+};
+
+/** @param {import("./review.js").Outcome} outcome */
+const outcome = ({ wins, draws, losses, proven }) => {
+  const sure = /** @type {const} */ ([["W", wins], ["D", draws], ["L", losses]]).find(([, share]) => share > 1 - LEAST_SHARE);
+  const text = sure ? texts.outcomes[sure[0]] ?? "" : texts.winsShare(percent(wins + draws / 2)).replace(/^it /, "");
+  return proven ? text : texts.perhaps(text);
+};
+
 /** @param {Review} review @param {Turn} turn @param {Findings} found */
 const candidates = (review, turn, { candidates, verdict }) => {
   const rows = candidates.map((each) => ({
@@ -78,7 +99,7 @@ const candidates = (review, turn, { candidates, verdict }) => {
 };
 
 /** @param {Findings} found */
-const effort = ({ rollouts, nodes, seconds, plies, exact }) => [
-  nodes ? texts.nodes(nodes) : texts.rollouts(rollouts), texts.inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
-  nodes ? texts.solvedNote : exact ? texts.exactNote : texts.interval,
+const effort = ({ rollouts, nodes, seconds, plies, exact, pre_endgame }) => [
+  ...(exact && nodes ? [] : [texts.rollouts(rollouts)]), ...(nodes && (exact || pre_endgame) ? [texts.nodes(nodes)] : []), texts.inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
+  pre_endgame ? texts.casesNote : nodes && exact ? texts.solvedNote : exact ? texts.exactNote : texts.interval,
 ].join(" · ");

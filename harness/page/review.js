@@ -13,7 +13,10 @@ import { verdictText, whyText } from "./verdict.js";
  *   board: Layout, tiles: TileKind[], rack_size: number, bingo_bonus: number }} Told */
 /** @typedef {{ move: string, win: number, win_error: number | null, points: number, points_error: number | null }} Lead */
 /** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
- *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean }} Candidate `proven`: with an empty bag. */
+ *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean }} Candidate `proven`: by a solver, with few tiles in the bag or none. */
+/** @typedef {{ wins: number, draws: number, losses: number, proven: boolean }} Outcome Shares of the cases with one bag. */
+/** @typedef {{ model: string, cases: number, moves: number, compared: number, proven: number, settled: boolean,
+ *   by_bag: { bag: string, weight: number, best: Outcome, played: Outcome | null }[] }} PreEndgame What a solver found with one or two tiles in the bag. */
 /** @typedef {{ turns: number, score: number }} Ply */
 /** @typedef {{ leave: string, worth: number }} Kept */
 /** @typedef {{ code: "bingo" | "score" | "leave" | "reply", value: number, kept: [Kept, Kept] | null }} Reason Above 0 it speaks for the best. */
@@ -22,7 +25,7 @@ import { verdictText, whyText } from "./verdict.js";
 /** @typedef {{ best: string, rivals: string[], known: boolean, certain: boolean, ahead_of_next: Lead | null, ahead_of_rival: Lead | null,
  *   ahead_of_played: Lead | null, grade?: Grade | null, reasons: Reason[] | null, phony: Phony | null, not_compared: string | null, proven: boolean | null, alone: { best: Candidate, played: Candidate } | null }} Verdict
  *   `alone`: by the rollouts that compared these two alone. */
-/** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean,
+/** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean, pre_endgame?: PreEndgame | null,
  *   rollouts: number, compared: number, nodes: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
 /** @typedef {import("./boxes.js").Mistake} Mistake */
 /** @typedef {{ turns: number, best: number, win: number, win_error: number, points: number, points_error: number, mistakes: Grade[] }} Total Means over turns, with their standard errors. */

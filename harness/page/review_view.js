@@ -327,7 +327,7 @@ export class ReviewView extends HTMLElement {
         h("a", { href: reviewHash(this.id_, line), "aria-label": texts.turnNumber(line) }, line),
         h("bdi", {}, review.told.players[seat]), other ? h("span", {}, was, " ", other) : was,
         isBest || !loss ? "" : withInterval(loss.win, loss.win_error, percent),
-        isBest || !loss ? "" : `${decimal(loss.points)}${verdict?.proven === false ? "?" : ""}`,
+        isBest || !loss ? "" : `${decimal(loss.points)}${verdict?.proven === false && !found?.pre_endgame ? "?" : ""}`,
         best,
       ],
     };

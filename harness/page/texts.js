@@ -466,6 +466,12 @@ export const texts = {
   interval: "± is a 95 % interval; worth: points gained on the opponent in the rollouts, the last leaves included",
   exactNote: "the bag is empty: played on once, without looking ahead",
   solvedNote: "the bag is empty: points are those of the best play by both",
+  casesNote: "± is of what is not proven, a 95 % interval; worth: points gained to the end of the game",
+  /** @param {number} compared @param {number} moves @param {number} proven @param {boolean} isSettled @param {boolean} isProven */
+  inAllCases: (compared, moves, proven, isSettled, isProven) =>
+    `${grouped(compared)} of ${counted(moves, "move")} compared with everything that may be drawn, ${grouped(proven)} proven, against an opponent who sees the bag and your tiles.${isSettled ? isProven ? "" : " What the best wins is not proven in full." : " Another may be better."}`,
+  chanceOfBag: "Chance",
+  perhaps: (outcome) => `${outcome}, not proven`,
   lookLonger: "Look longer",
   lookingLonger: "Looking longer …",
   onBoard: "On the board",

@@ -14,7 +14,7 @@ export const verdictText = (found, name) => {
   const { candidates, rollouts, verdict } = found, best = candidates.find(({ move }) => move === verdict.best);
   if (isForced(found)) return texts.isForced;
   if (!verdict.known || !best) return texts.unknownYet(rollouts, name(verdict.best));
-  return [advice(found, best, name), aboutPlayed(found, name)].filter(Boolean).join(" ");
+  return [advice(found, best, name), aboutPlayed(found, name), aboutCases(found)].filter(Boolean).join(" ");
 };
 
 /** Why the best move is better than the played one. @param {Reason[]} reasons */
@@ -48,7 +48,7 @@ const advice = (found, best, name) => {
   if (!rivals.length) return texts.bestMove(name(best.move), worth(found, best), more(found, verdict.ahead_of_next, name));
   const names = [best.move, ...rivals].map(name);
   if (names.length > MOST_NAMED) names.splice(MOST_NAMED - 1, names.length, texts.oneOfOthers(names.length - MOST_NAMED + 1));
-  if (exact || !verdict.ahead_of_rival) return texts.eitherSame(names);
+  if (exact || !verdict.ahead_of_rival || isNothing(verdict.ahead_of_rival)) return texts.eitherSame(names);
   return texts.either(names, apart(verdict.ahead_of_rival), rivals.length > 1);
 };
 
@@ -78,17 +78,24 @@ const apart = (lead) => pointsSayIt(lead)
 // --- what was played ---
 
 /** @param {Findings} found @param {Name} name */
-const aboutPlayed = ({ exact, verdict }, name) => {
+const aboutPlayed = ({ exact, pre_endgame, verdict }, name) => {
   const { ahead_of_played: lead, not_compared, phony, reasons } = verdict;
   if (not_compared) return texts.notCompared(not_compared);
   if (!lead) return "";
   if (lead.move === verdict.best) return texts.bestWasPlayed;
   const move = name(lead.move), value = pointsSayIt(lead) ? lead.points : lead.win;
   if (phony) return texts.phonyPlayed(move, phonyText(phony), apart(lead), value > 0);
-  if (verdict.proven === false) return (reasons ? texts.itCost : texts.nothingProves)(move, texts.notProven(cost(lead)));
+  if (verdict.proven === false && !pre_endgame) return (reasons ? texts.itCost : texts.nothingProves)(move, texts.notProven(cost(lead)));
   if (reasons) return texts.itCost(move, cost(lead));
-  return exact ? texts.comesToSame(move) : texts.nothingShows(move, cost(lead));
+  return exact || isNothing(lead) ? texts.comesToSame(move) : texts.nothingShows(move, cost(lead));
 };
+
+/** How many moves a solver looked at in all cases, and what is proven. @param {Findings} found */
+const aboutCases = ({ pre_endgame: known, verdict, candidates }) => known && texts.inAllCases(known.compared, known.moves, known.proven,
+  known.settled, candidates.find(({ move }) => move === verdict.best)?.proven === true);
+
+/** Whether a lead is none, for certain. @param {Lead} lead */
+const isNothing = ({ win, win_error, points, points_error }) => win === 0 && points === 0 && win_error === 0 && points_error === 0;
 
 /** Why a move is a phony. @param {Phony} phony */
 export const phonyText = ({ code, words, lexicon }) => (code === "taken_back" ? texts.takenBackInGame : texts.notWordsOf(words, lexicon));

@@ -273,6 +273,24 @@ def solved(proven: bool, **verdict: Any) -> dict[str, Any]:
     return told | {"exact": True, "plies": None, "nodes": 9}
 
 
+def in_cases(settled: bool, **verdict: Any) -> dict[str, Any]:
+    """What is told of a turn with one tile in the bag, the second move played."""
+    played = lead("9G OR", error=0)
+    told = found("9G ADO", "9G OR", ahead_of_next=played, ahead_of_played=played, **verdict)
+    for each in told["candidates"]:
+        each |= {"proven": settled, "score": 9, "leave": "", "static": 9.0}
+    wins, loses = ({"wins": n, "draws": 0.0, "losses": 1 - n, "proven": True} for n in (1.0, 0.0))
+    tie = {"wins": 0.0, "draws": 1.0, "losses": 0.0, "proven": settled}
+    by_bag = [
+        {"bag": bag, "weight": weight, "best": best, "played": played}
+        for bag, weight, best, played in (("?", 0.25, wins, loses), ("E", 0.75, tie, loses))
+    ]
+    counts = {"cases": 2, "moves": 1234, "compared": 1234 if settled else 40, "proven": 39}
+    late = {"model": "perfect", "settled": settled, "by_bag": by_bag, **counts}
+    more = {"nodes": 9, "seconds": 1.0, "compared": 0, "replies": None, "line": 2, "cgp": LATER}
+    return told | more | {"plies": None, "pre_endgame": late}
+
+
 def lead(move: str, win: float | None = 0.1, error: float = 0.01) -> dict[str, Any]:
     return {
         "move": move,
@@ -314,6 +332,8 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
         ),
         (solved(True, reasons=[]), "15 points ahead"),
         (solved(False), "not proven"),
+        (in_cases(True, reasons=[]), "1,234 of 1,234 moves compared"),
+        (in_cases(False, reasons=[]), "40 of 1,234 moves compared"),
         (found("a", not_compared="so"), "can't be compared: so"),
         (found(*"abc", **worse, phony=phony("taken_back")), "taken back"),
         (found(*"abc", **worse, phony=phony("not_words", "QX", "XU")), "QX and XU"),
@@ -326,6 +346,8 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
     for (text, _), (_, words) in zip(told, cases, strict=True):
         assert words in text
     assert "10.0 % ± 2.0 and 8.0 ± 2.0 points" in told[4][0], "what it cost"
+    assert ["nother may be" in text for text, _ in told[9:12]] == [False, False, True]
+    assert ["not proven" in text for text, _ in told[9:12]] == [True, False, False]
     assert "ES (worth +8.3)" in told[4][1]
     await shown.page.close()
 
@@ -435,6 +457,27 @@ async def test_who_lays_tiles_keeps_the_turn_when_the_review_ends(
     await page.get_by_role("heading", name="Turn 2: bob").wait_for()
     assert await whose.input_value() == ""
     assert await kept(page, "mistakes") == []
+    assert shown.said == []
+    await page.close()
+
+
+async def test_with_which_tile_in_the_bag_a_move_wins(running: Running, browser: Browser) -> None:
+    shown, analyst = await in_review(browser, running, "a game")
+    page = shown.page
+    id = await analyst.tell_game()
+    analyst.say("turn", id, **in_cases(False, reasons=[]))
+    analyst.say("done", id, stopped=False)
+    await page.get_by_role("link", name="Turn 2").click()
+    table = page.get_by_role("region", name="By the tile in the bag").locator("tbody")
+    rows = await table.locator("tr").all_inner_texts()
+    assert [row.split("\t") for row in rows] == [
+        ["?", "25.0 %", "wins", "loses"],
+        ["E", "75.0 %", "ties, not proven", "loses"],
+    ]
+    for width in (DESK, PHONE, NARROWEST):
+        await page.set_viewport_size({"width": width, "height": 800})
+        assert await page.evaluate(CUT_OFF) == []
+    await find_faults(page)
     assert shown.said == []
     await page.close()
 

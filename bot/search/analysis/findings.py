@@ -4,7 +4,8 @@ If the played move is not the best, a fifth of the time compares these two again
 draws. The first samples tend to flatter the best move, since they have chosen it; the new samples
 have chosen nothing.
 
-With an empty bag nothing is left to chance: the endgame solver says what moves are worth.
+With one or two tiles in the bag a solver then looks at every move in every case of what may be
+drawn. With an empty bag nothing is left to chance: it says what moves are worth.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from engine.simulation.simulation import Estimate, Simulation
 from lexicons.leaves import LeaveTable
 from lexicons.tables import leaves_for
 
+from .by_cases import SIMULATED, Cases, Casework, is_worth_it
 from .questions import Question, as_seen, ask
 from .worths import LEAST_NODES, NODES_A_ROLLOUT, Solving, Worth
 
@@ -82,8 +84,11 @@ class Findings:
     of the best over the played move."""
     worths: Mapping[Move, Worth] = field(default_factory=dict)
     """With an empty bag: what moves are worth by the endgame solver, as far as it has got."""
+    cases: Cases | None = None
+    """With one or two tiles in the bag: what a solver found in all cases, if it got that far.
+    Estimates of these moves come first, then those by rollouts."""
     nodes: int = 0
-    """Of the endgame solver."""
+    """Of the solver."""
 
     @property
     def best(self) -> Estimate:
@@ -103,13 +108,14 @@ class Findings:
             best, worths = self.best.move, self.worths
             proven = [rival for rival in rest if self.is_proven(best, rival.move)]
             return [rival for rival in proven if worths[rival.move] == worths[best]]
+        rest = [rival for rival in rest if self.is_valued(rival.move)]
         return [rival for rival in rest if not self.is_known or not self.is_clear(rival.move)]
 
     @property
     def played(self) -> Estimate | None:
         """The played move, if it can be compared."""
         move = self.question.played
-        if self.worths and move not in self.worths:
+        if move is None or not self.is_valued(move):
             return None
         rows = (row for row in self.estimates if row.move == move)
         return next(rows, None)
@@ -126,8 +132,16 @@ class Findings:
         """Whether rollouts went to the end of the game."""
         return self.plies >= TO_THE_END
 
+    def is_valued(self, move: Move) -> bool:
+        """Check whether a candidate is valued by the same means as the best."""
+        known = self.cases.outcomes if self.cases else self.worths
+        return not known or move in known
+
     def is_proven(self, *moves: Move) -> bool:
-        """Check whether the worths of moves are proven."""
+        """Check whether the worths of moves, or their outcomes in all cases, are proven."""
+        if self.cases is not None:
+            known = self.cases.outcomes
+            return all(move in known and known[move].proven for move in moves)
         return all(move in self.worths and self.worths[move].is_proven for move in moves)
 
     def is_guess(self, move: Move) -> bool:
@@ -152,12 +166,14 @@ class Findings:
 
         The samples that compare the best have also chosen it, so all rivals share the risk of an
         error (Bonferroni): with 95 %, no candidate called worse is better. The played move is a
-        single comparison, fixed before its samples, if ``compared`` is above 0. With an empty bag
-        clear is what is proven.
+        single comparison, fixed before its samples, if ``compared`` is above 0. What is proven is
+        clear, and with an empty bag nothing else.
         """
         if self.worths:
             worth = self.worths.get(move)
             return worth is not None and worth.is_below(self.worths[self.best.move])
+        if self.cases and move in self.cases.outcomes and self.cases.outcomes[move].beaten:
+            return self.utility_lost(move) > _ROUNDING
         ahead, (win, point, lead) = self.ahead_of(move), Utility().weights
         # Wins, points and leads are correlated, so their errors add up.
         error = win * ahead.win_error + point * ahead.equity_error + lead * ahead.lead_error
@@ -193,7 +209,8 @@ class Settings:
     """Most time for the search, which ends earlier if it is certain."""
     rollouts: int | None = None
     """Total for all candidates; then time and certainty don't count, and the findings are the same
-    everywhere. With an empty bag ``NODES_A_ROLLOUT`` nodes of the endgame solver replace each."""
+    everywhere. With an empty bag, and for most of the work with one or two tiles in the bag,
+    ``NODES_A_ROLLOUT`` nodes of a solver replace each."""
 
     @property
     def leaves(self) -> LeaveTable:
@@ -268,6 +285,15 @@ class _Rollouts:
         self, settings: Settings, question: Question, view: View, belief: LeavePrior | None
     ) -> None:
         self._settings, self._question = settings, question
+        rollouts = settings.rollouts
+        self._nodes = None if rollouts is None else NODES_A_ROLLOUT * rollouts
+        # A phony may prove worse what is best of the legal moves.
+        is_late = is_worth_it(view, settings.seconds, self._nodes) and question.phony is None
+        self._share = SIMULATED if is_late else 1.0
+        self._most = None if rollouts is None else max(round(self._share * rollouts), 1)
+        self._view, self._belief = view, belief
+        self._casework: Casework | None = None
+        self._cases: Cases | None = None
         plies = usual_stages(view.bag)[0].plies if settings.plies is None else settings.plies
         self._simulation = partial(simulation_of, view, plies=plies, belief=belief)
         # In the end it goes by samples alone, as the verdict does.
@@ -276,11 +302,14 @@ class _Rollouts:
         self._began = self._seconds = 0.0
 
     def slices(self) -> Iterator[None]:
-        """Roll out until limit or certainty; the first rollout, which may compile, is not timed."""
+        """Roll out until limit or certainty; the first rollout, which may compile, is not timed.
+
+        With one or two tiles in the bag then look at all cases, until all that matters is proven.
+        """
         self._search.advance(1)
         self._began = time.monotonic()
         yield
-        limit_s, share, rollouts = self._settings.seconds, _PAIR_SHARE, self._settings.rollouts
+        limit_s, share, rollouts = self._share * self._settings.seconds, _PAIR_SHARE, self._most
         is_too_few = rollouts is not None and share * rollouts < _FEWEST_PAIRED
         if self._question.played is None or self._search.exact or is_too_few:
             share = 0.0
@@ -294,13 +323,25 @@ class _Rollouts:
                 self._pair = self._simulation(candidates, seed=seed, rule="equal", limit=left)
         seconds = min(limit_s, self._seconds + share * limit_s)
         yield from self._until(seconds, 1.0, self._pair or self._search)
+        if self._share < 1:
+            ranked = {row.move: row for row in self._question.candidates}
+            self._casework = Casework(
+                self._view,
+                self._belief,
+                [ranked[row.move] for row in self._search.estimates()],
+                self._question.played,
+                seed=self._settings.seed,
+                seconds=self._settings.seconds - self._seconds,
+                nodes=None if self._nodes is None else round((1 - SIMULATED) * self._nodes),
+            )
+            yield from self._casework.slices()
 
     def stop(self) -> None:
         """Do nothing: the samples so far count as they are."""
 
     def _until(self, seconds: float, share: float, simulation: Simulation) -> Iterator[None]:
         """Roll out for a time since the start, or until a share of all rollouts is done."""
-        end_s, most, rollouts = self._began + seconds, None, self._settings.rollouts
+        end_s, most, rollouts = self._began + seconds, None, self._most
         if rollouts is not None:
             end_s, most = math.inf, max(round(share * rollouts) - self._rollouts, 0)
         left_ms = time_until(end_s, time.monotonic)
@@ -325,12 +366,14 @@ class _Rollouts:
         return self._pair if self._pair and self._pair.is_sampled else None
 
     def difference(self, best: Move, move: Move) -> Difference:
+        if self._cases is not None:
+            return self._cases.difference(best, move)
         compared = self._compared if move == self._question.played else None
         return (compared or self._search).difference(best, move)
 
     def replies(self, best: Move) -> tuple[Ply, Ply] | None:
         played = self._question.played
-        if played is None:
+        if played is None or self._cases is not None:
             return None
         after, after_played = (
             next(iter((self._compared or self._search).plies_of(move)), None)
@@ -348,7 +391,7 @@ class _Rollouts:
         if self._compared is not None:
             one, other = self._compared.estimates()
             alone = (other, one) if one.move == question.played else (one, other)
-        return Findings(
+        findings = Findings(
             question=question,
             estimates=estimates,
             after=tuple(search.plies_of(best.move)),
@@ -361,6 +404,32 @@ class _Rollouts:
             exact=search.exact,
             is_known=search.is_sampled,
             is_certain=search.is_sampled and search.is_certain,
+        )
+        if self._casework is None:
+            return findings
+        work, seconds = self._casework, self._seconds + self._casework.seconds
+        self._cases = known = work.known()
+        if known is None:
+            return replace(findings, seconds=seconds, nodes=work.nodes)
+        estimates = (
+            *map(known.estimate, known.outcomes),
+            *(row for row in estimates if row.move not in known.outcomes),
+        )
+        return replace(
+            findings,
+            question=replace(
+                question, candidates=tuple(work.ranked[row.move] for row in estimates)
+            ),
+            estimates=estimates,
+            after=(),
+            plies=TO_THE_END,
+            compared=0,
+            alone=None,
+            seconds=seconds,
+            is_known=True,
+            is_certain=known.is_settled and known.outcomes[estimates[0].move].proven,
+            cases=known,
+            nodes=work.nodes,
         )
 
 
