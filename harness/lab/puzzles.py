@@ -176,7 +176,6 @@ def write_puzzle(puzzle: Puzzle, rules: Rules) -> dict[str, Any]:
             "kind": "preendgame",
             "bag": [[alphabet.tile_text(tile), n] for tile, n in puzzle.cases.items()],
             "lines": [[turns(line), line.spread] for line in puzzle.lines.values()],
-            "pass": round(puzzle.pass_win, 3),
             "moves": [[outcomes, ",".join(moves)] for outcomes, moves in by_outcomes.items()],
         }
     # Moves are grouped by spread and index of the reply (-1: game over).

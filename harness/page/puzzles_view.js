@@ -218,9 +218,7 @@ const resultOf = (puzzle, move = puzzle.told.best) => {
 const lossOf = (puzzle, move) => {
   const best = resultOf(puzzle), text = puzzle.named(move);
   if (puzzle instanceof Endgame) return texts.loses(text, puzzle.loss(move), best, puzzle.answer(move)?.spread ?? 0);
-  const answer = puzzle.answer(move), loss = percent(puzzle.win(puzzle.told.best) - puzzle.win(move));
-  if (answer && "share" in answer) return texts.passLoses(loss, best, percent(answer.share));
-  const outcomes = answer?.outcomes ?? "";
+  const outcomes = puzzle.answer(move) ?? "", loss = percent(puzzle.win(puzzle.told.best) - puzzle.win(move));
   return texts.losesWins(text, loss, best, puzzle.wins(outcomes), outcomes.includes("?"));
 };
 
@@ -234,8 +232,7 @@ const refutation = (puzzle, move, isRight) => {
 
 /** With which tiles in the bag moves win. @param {PreEndgame} puzzle @param {string | null} move a wrong answer */
 const byTile = (puzzle, move) => {
-  const answer = move === null ? null : puzzle.answer(move);
-  const other = answer && "outcomes" in answer ? answer.outcomes : null;
+  const other = move === null ? null : puzzle.answer(move);
   const rows = puzzle.told.bag.map(([tile, count], at) => {
     const cells = [`${bare(tile)}${count > 1 ? ` ×${count}` : ""}`, texts.outcomes[puzzle.bestOutcomes[at] ?? "?"] ?? ""];
     return { cells: other ? [...cells, texts.outcomes[other[at] ?? "?"] ?? ""] : cells };

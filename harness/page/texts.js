@@ -569,7 +569,7 @@ export const texts = {
   kinds: { endgame: "Endgames", preendgame: "Pre-endgames" },
   kindIs: {
     endgame: "The bag is empty, so both racks are known. Find the move with the best spread at the end of the game.",
-    preendgame: "One tile is in the bag. Of the tiles that it may be, find the move that wins with the most.",
+    preendgame: "One tile is in the bag. Of the tiles that it may be, find the move that wins with the most, if both sides see all tiles afterwards.",
   },
   asks: {
     endgame: "The bag is empty and it is your turn. Which move gives you the best spread at the end of the game?",
@@ -610,7 +610,6 @@ export const texts = {
   /** @param {string} move @param {string} share @param {string} best @param {number} wins @param {boolean} atMost */
   losesWins: (move, share, best, wins, atMost) =>
     capital(`${move} loses ${atMost ? "at least " : ""}${share} of the games: ${best}, this with ${atMost ? "at most " : ""}${wins}.`),
-  passLoses: (loss, best, share) => `A pass loses about ${loss} of the games: ${best}, the pass wins about ${share} (an estimate, since the tile stays in the bag).`,
   notLegal: (move, lexicon) => `${move} is not valid: a word that it makes is not in ${lexicon}. This does not count; try another move.`,
   inBag: "In the bag",
   ifInBag: "If the bag holds",
