@@ -141,6 +141,11 @@ export class PreEndgame extends Puzzle {
     return this.win(move) === this.win(this.told.best);
   }
 
+  /** Whether it is the best move whose play is told. @param {string} move */
+  isTold(move) {
+    return keyOf(move, this.columns) === keyOf(this.told.best, this.columns);
+  }
+
   get bestOutcomes() {
     return this.answer(this.told.best) ?? "";
   }

@@ -605,8 +605,8 @@ export const texts = {
   /** @param {string} move @param {number} points @param {string} best @param {number} spread @returns {string} */
   loses: (move, points, best, spread) => capital(`${move} loses ${counted(points, "point")}: ${best}, this ${texts.resultIs(spread)}.`),
   replyIs: (reply) => `The opponent's best answer to it: ${reply}.`,
-  /** @param {string} move @param {number} wins @param {number} of */
-  winsWith: (move, wins, of) => `${move} wins with ${wins} of ${of} tiles`,
+  /** @param {string} move @param {number} wins @param {number} of @param {boolean} ties */
+  winsWith: (move, wins, of, ties) => `${move} wins with ${wins} of ${of} tiles${ties ? " (a tie is half a win)" : ""}`,
   /** @param {string} move @param {string} share @param {string} best @param {number} wins @param {boolean} atMost */
   losesWins: (move, share, best, wins, atMost) =>
     capital(`${move} loses ${atMost ? "at least " : ""}${share} of the games: ${best}, this with ${atMost ? "at most " : ""}${wins}.`),
