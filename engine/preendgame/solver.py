@@ -95,9 +95,10 @@ class PreEndgame:
     ``solver`` must not be used otherwise meanwhile. ``position`` has 1 to 7 tiles in the bag; a
     known rack of the opponent is taken as certain. ``candidates`` are distinct legal moves, the
     likeliest to be best first; those that are ``protected`` are not dropped, so that what they are
-    worth is known in the end. Without a ``belief`` the opponent may hold anything. ``seed`` is for
-    drawn cases and orders, of which ``most_cases`` are drawn if there are more. ``first_moves`` are
-    looked at in the first round, and three times as many in each next one.
+    worth is known in the end. Without a ``belief`` the opponent may hold anything. Moves that win
+    equally often are compared ``by_spread``, or all kept. ``seed`` is for drawn cases and orders,
+    of which ``most_cases`` are drawn if there are more. ``first_moves`` are looked at in the first
+    round, and three times as many in each next one.
 
     Raises:
         ValueError: another bag, incomplete or impossible racks, a finished game, no candidate, a
@@ -115,6 +116,7 @@ class PreEndgame:
         protected: Sequence[Move] = (),
         belief: LeavePrior | None = None,
         model: Model = "perfect",
+        by_spread: bool = True,
         seed: int = 0,
         most_cases: int = 400,
         first_moves: int = 24,
@@ -125,6 +127,7 @@ class PreEndgame:
         if any(move not in moves for move in protected):
             raise ValueError("a move is protected, but it is none of those to compare")
         self._solver, self._generator, self._rules = solver, generator, rules
+        self._by_spread = by_spread
         self._position, self._seat, self._seed = position, position.on_turn, seed
         self._legal = set(generator.arrays(position).packed.tolist())
         self._protected = [moves.index(move) for move in protected]
@@ -231,7 +234,8 @@ class PreEndgame:
         left = [which for which in taken_up if which not in self._beaten()]
         best = max(self._bounds[which].assessment.win for which in left)
         level = {w for w in left if self._bounds[w].assessment.win > best - EPSILON}
-        self._by_points = level if len(level) > 1 or len(left) == 1 else set()
+        are_compared = self._by_spread and (len(level) > 1 or len(left) == 1)
+        self._by_points = level if are_compared else set()
         most = max(_FEW, self._first >> number)
         chosen = [which for which in left[:most] if self._has_open(which)]
         if not chosen and len(self._bounds) == len(self._candidates):
@@ -448,7 +452,7 @@ class PreEndgame:
             win_low, spread_low, win_high, spread_high = self._table.T
             best = np.lexsort((spread_low, np.round(win_low, 9)))[-1]
             is_worse = win_low[best] > win_high + EPSILON
-            is_as_good = win_low[best] >= win_high - EPSILON
+            is_as_good = self._by_spread & (win_low[best] >= win_high - EPSILON)
             beaten = is_worse | is_as_good & (spread_low[best] >= spread_high - EPSILON)
             self._beaten_by_now = {int(which) for which in np.flatnonzero(beaten)} - {int(best)}
         return self._beaten_by_now

@@ -2,18 +2,17 @@
 
 In an *endgame* the bag is empty, so each move has a value: the spread at the end of the game if
 both sides do their best from then on. In a *pre-endgame* one tile is in the bag, and it may be any
-of the unseen ones: a placement empties the bag, so it wins, draws or loses for certain with each of
-them, and a few moves may win equally often. A pass leaves the tile in the bag; its share of
-wins is the estimate of ``PreEndgame``.
+of the unseen ones: if both sides see everything from then on, a move wins, draws or loses for
+certain with each of them, and a few moves may win equally often.
 
-All else is proven by ``EndgameSolver``, whose work is counted in nodes: the same position is the
-same puzzle, or none, on any machine.
+``EndgameSolver`` and ``PreEndgame`` prove it. Their work is counted in nodes: the same position is
+the same puzzle, or none, on any machine.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -23,9 +22,11 @@ from bot.equipment import Resources
 from bot.player import View
 from bot.search.analysis.solving import Solvers, best_play, pre_endgame
 from engine.endgame.solver import EndgameSolver, Solution
-from engine.movegen.generator import Generator, RankedMove, passing
+from engine.movegen.generator import Generator, RankedMove
+from engine.preendgame.bounds import EPSILON
 from engine.preendgame.scenarios import FullPosition
-from engine.rules.moves import PASS, Move, Place
+from engine.preendgame.solver import PreEndgame
+from engine.rules.moves import PASS, Exchange, Move
 from engine.rules.position import Position, unseen
 from engine.rules.rules import Rules
 from lexicons.store import Lexicon
@@ -35,20 +36,18 @@ MOVES = range(15, 301)
 LEAST_LOSS = 5
 """Least points that the static move loses in an endgame, unless it worsens the outcome."""
 LEAST_SHARE = 1 / 8
-"""Least share of wins that the static move, and a pass, lose in a pre-endgame."""
+"""Least share of wins that the static move loses in a pre-endgame."""
 
 _MEMORY = 40 << 20
 _FIRST_NODES = 3_000  # for the endgame itself
 _ENDGAME_NODES = 30_000  # for what a move is worth
-_GUESS_NODES = 100  # for a guess of an outcome
-_OUTCOME_NODES = 400, 4_000, 40_000, 200_000  # for the outcome with one tile, look by look
-_MOST_NODES = 1_500_000  # for all outcomes of a pre-endgame; most positions are given up before
-_LINE_NODES = 150_000  # for the best play with a tile
-_PASS_NODES = 30_000
-_LOOKED_AT = 10  # moves whose outcomes are guessed, the best by equity
+_GUESS_NODES = 8_000  # for a guess of a pre-endgame, by the few best moves by equity …
+_GUESSED_MOVES = 10
+_SLICE = 20_000  # … and for all its moves, before it is guessed again whether they are of use
+_MOST_NODES = 3_000_000  # for the outcomes of all; most positions are given up before
+_LINE_NODES = 500_000  # for the best play with a tile
 _MOST_BEST = 6  # most moves of a pre-endgame that may be best together
 _LEAST_BEST = 1 / 2  # share of wins; where all moves mostly lose, proofs are long
-_RIVALS = 3  # moves whose outcomes are proven first
 
 WON, DRAWN, LOST, UNPROVEN = "WDL?"
 
@@ -99,13 +98,11 @@ class PreEndgamePuzzle:
     lines: Mapping[int, Line]
     """The best play of both sides after the best move, by the tile in the bag."""
     outcomes: Mapping[Move, str]
-    """The outcome of each placement with each of ``cases``: won, drawn, lost or unproven."""
-    pass_win: float
-    """The estimated share of wins after a pass; a draw is half a win."""
+    """The outcome of each move with each of ``cases``: won, drawn, lost or unproven."""
 
     def win(self, move: Move) -> float:
         """Return the greatest possible share of wins; a draw is half a win."""
-        return self.pass_win if move == PASS else share(self.outcomes[move], self.cases, 1)
+        return share(self.outcomes[move], self.cases, 1)
 
     def loss(self, move: Move) -> float:
         """Return the least share of wins that a move loses."""
@@ -160,28 +157,42 @@ class PuzzleMaker:
         ranked = self._ranked(position)
         if ranked is None:
             return None
-        asked = _Asked(self._new_solver(), self._generator.rules, position)
-        counts = enumerate(unseen(position, position.on_turn, asked.rules))
-        cases = {tile: count for tile, count in counts if count}
-        placed = [each for each in ranked if isinstance(each.move, Place)]
-        if len(placed) + 1 < len(ranked):
-            return None  # exchanges leave a tile in the bag, which no solution here covers
-        outcomes = _best_proven(asked, placed, cases)
-        if outcomes is None:
+        if any(isinstance(each.move, Exchange) for each in ranked):
+            return None  # the places of exchanged tiles are too many for a proof
+        rules, static = self._generator.rules, ranked[0].move
+        asked = _Asked(self._new_solver(), rules, position)
+        view = View.of(position, rules, Resources(self._lexicon, self._generator.leaves))
+        guess = pre_endgame(view, asked.solver, ranked[:_GUESSED_MOVES])
+        guess.advance(_GUESS_NODES)
+        if not _may_teach(guess, static):
             return None
-        best = max(placed, key=lambda each: share(outcomes[each.move], cases))
+        sure = list(dict.fromkeys((static, PASS)))
+        work = pre_endgame(view, asked.solver, ranked, protected=sure, by_spread=False)
+        nodes = 0
+        while not work.is_over:
+            nodes += work.advance(_SLICE)
+            if nodes > _MOST_NODES or not _may_teach(work, static):
+                return None
+        counts = enumerate(unseen(position, position.on_turn, rules))
+        cases = {tile: count for tile, count in counts if count}
+        outcomes = {each.move: _letters(work, each.move, cases) for each in ranked}
+        best = max(ranked, key=lambda each: share(outcomes[each.move], cases))
+        if best.move == PASS:
+            return None  # no solver tells the play after it
+        # A case that is not won may be all that dropped a move; tell its draws from losses.
+        most = share(outcomes[best.move], cases)
+        left = [each for each in ranked if share(outcomes[each.move], cases, 1) >= most]
+        moves = [each.move for each in left]
+        work = pre_endgame(view, asked.solver, left, protected=moves, by_spread=False)
+        work.advance(_MOST_NODES)
+        outcomes |= {move: _letters(work, move, cases) for move in moves}
         lines = {}
         for tile in cases:
             line = asked.line_after(best, tile, cases)
             if line is None:
                 return None
             lines[tile] = line
-        resources = Resources(self._lexicon, self._generator.leaves)
-        view = View.of(position, asked.rules, resources)
-        passed = pre_endgame(view, asked.solver, [passing(position)])
-        passed.advance(_PASS_NODES)
-        pass_win = passed.leader().win
-        puzzle = PreEndgamePuzzle(position, ranked, best, cases, lines, outcomes, pass_win)
+        puzzle = PreEndgamePuzzle(position, ranked, best, cases, lines, outcomes)
         return puzzle if _teaches(puzzle) else None
 
     def _ranked(self, position: Position) -> tuple[RankedMove, ...] | None:
@@ -200,17 +211,16 @@ class _Asked:
     def __init__(self, solver: EndgameSolver, rules: Rules, position: Position) -> None:
         self.solver, self.rules = solver, rules
         self._position, self._seat = position, position.on_turn
-        self.nodes = 0
 
     @property
     def solution(self) -> Solution:
         """The answer to the last question."""
         return self.solver.solution
 
-    def solve(self, position: Position, nodes: int, *, first_win: bool = False) -> Solution | None:
+    def solve(self, position: Position, nodes: int) -> Solution | None:
         """Return the solution of an endgame, None if it takes more nodes."""
-        self.solver.begin(position, first_win=first_win)
-        self.nodes += self.solver.advance(nodes)
+        self.solver.begin(position)
+        self.solver.advance(nodes)
         return self.solution if self.solution.proven else None
 
     def spread(self, after: FullPosition, nodes: int) -> int | None:
@@ -221,30 +231,15 @@ class _Asked:
         solved = self.solve(after.position, nodes)
         return None if solved is None else now - solved.value
 
-    def guess(self, ranked: RankedMove, cases: Cases) -> float:
-        """Return a guess of the share of wins of a placement."""
-        outcomes = ""
-        for tile in cases:
-            after = self._drawing(ranked, tile, cases).position
-            self.solve(after, _GUESS_NODES)
-            spread = after.spread(self._seat) - self.solution.value
-            outcomes += WON if spread > 0 else LOST if spread < 0 else DRAWN
-        return share(outcomes, cases)
-
-    def outcome(self, ranked: RankedMove, tile: int, cases: Cases, nodes: int) -> str:
-        """Return the outcome of a placement with a tile in the bag."""
-        after = self._drawing(ranked, tile, cases).position
-        solved = self.solve(after, nodes, first_win=True)
-        if solved is None:
-            return UNPROVEN
-        lead = after.spread(self._seat)
-        if solved.floor is not None and solved.floor > lead:
-            return LOST
-        return WON if solved.ceiling is not None and solved.ceiling < lead else DRAWN
-
     def line_after(self, ranked: RankedMove, tile: int, cases: Cases) -> Line | None:
-        """Return the best play with a tile in the bag, the move first; None: it is unproven."""
-        after = self._drawing(ranked, tile, cases).position
+        """Return the best play with a tile in the bag, the move first; None: it is unproven.
+
+        The move draws the tile; the opponent has the other unseen ones.
+        """
+        hidden = Counter(cases) - Counter([tile])
+        dealt = self._position.with_rack(1 - self._seat, tuple(sorted(hidden.elements())))
+        full = FullPosition(dealt, (tile,))
+        after = full.after(ranked.move, ranked.score, self.rules).position
         if self.solve(after, _LINE_NODES) is None or (rest := self.line(after)) is None:
             return None
         return Line((ranked.move, *rest.moves), (ranked.score, *rest.scores), -rest.spread)
@@ -255,95 +250,32 @@ class _Asked:
         spread = position.spread(position.on_turn) + self.solution.value
         return Line(line.moves, line.scores, spread) if line.ends_game else None
 
-    def _drawing(self, ranked: RankedMove, tile: int, cases: Cases) -> FullPosition:
-        """Make a placement that draws the last tile; the opponent has the other unseen ones."""
-        rest = Counter(cases) - Counter([tile])
-        dealt = self._position.with_rack(1 - self._seat, tuple(sorted(rest.elements())))
-        return FullPosition(dealt, (tile,)).after(ranked.move, ranked.score, self.rules)
+
+def _may_teach(work: PreEndgame, static: Move) -> bool:
+    """Check that a few moves seem to be best, to win mostly, and more often than the static one."""
+    outcomes = work.outcomes()
+    seen = [each for each in outcomes if each.cases == work.cases]  # other estimates are too rough
+    best = max((each.win for each in seen), default=0)
+    level = sum(each.proven and best - each.win < EPSILON for each in seen)
+    known = next(each.win for each in outcomes if each.move == static)
+    return level <= _MOST_BEST and best >= max(known + LEAST_SHARE, _LEAST_BEST)
 
 
-def _best_proven(
-    asked: _Asked, placed: Sequence[RankedMove], cases: Cases
-) -> dict[Move, str] | None:
-    """Return the outcomes of placements if a few are proven to be best, else None.
-
-    Quick guesses say where a proof may succeed. Outcomes of moves that are not the best stay
-    unproven where they do not matter.
-    """
-    static = placed[0]
-    guessed = {each: asked.guess(each, cases) for each in placed[:_LOOKED_AT]}
-    rivals = sorted(guessed, key=lambda each: -guessed[each])[:_RIVALS]
-    if guessed[rivals[0]] < max(guessed[static] + LEAST_SHARE, _LEAST_BEST):
-        return None
-    known = _Outcomes(asked, [each.move for each in placed], cases)
-    for nodes in _OUTCOME_NODES[:-1]:
-        for each in (static, *rivals):
-            known.look(each, nodes)
-        if known.best >= known.most(static) + LEAST_SHARE:
-            break
-        if max(map(known.most, rivals)) < known.least(static) + LEAST_SHARE:
-            return None
-    else:
-        return None
-    for nodes in _OUTCOME_NODES:
-        for each in placed:
-            if asked.nodes < _MOST_NODES:
-                known.look(each, nodes, until=known.best)
-            if known.least(each) >= known.best and known.level > _MOST_BEST:
-                return None
-    return known.by_move if known.is_proven else None
-
-
-class _Outcomes:
-    """What is known of each placement with each tile that may be in the bag."""
-
-    def __init__(self, asked: _Asked, moves: Iterable[Move], cases: Cases) -> None:
-        self.by_move = dict.fromkeys(moves, UNPROVEN * len(cases))
-        self.best = 0.0
-        """The greatest share of wins that is proven."""
-        self._asked, self._cases = asked, cases
-        self._lost = Counter[int]()  # placements that do not win, by tile
-
-    def least(self, ranked: RankedMove) -> float:
-        return share(self.by_move[ranked.move], self._cases)
-
-    def most(self, ranked: RankedMove) -> float:
-        return share(self.by_move[ranked.move], self._cases, 1)
-
-    @property
-    def is_proven(self) -> bool:
-        """Whether all is known of the moves that may be the best."""
-        return not any(UNPROVEN in text for text in self._may_be_best())
-
-    @property
-    def level(self) -> int:
-        """The number of moves that are proven to win most often so far."""
-        return sum(UNPROVEN not in text for text in self._may_be_best())
-
-    def _may_be_best(self) -> list[str]:
-        texts = self.by_move.values()
-        return [text for text in texts if share(text, self._cases, 1) >= self.best]
-
-    def look(self, ranked: RankedMove, nodes: int, until: float = 0.0) -> None:
-        """Look at a placement with each tile, those first with which others did not win.
-
-        Stop once it can't win as often as ``until``.
-        """
-        known = dict(zip(self._cases, self.by_move[ranked.move], strict=True))
-        for tile in sorted(self._cases, key=lambda each: -self._lost[each]):
-            if known[tile] != UNPROVEN or share("".join(known.values()), self._cases, 1) < until:
-                continue
-            known[tile] = self._asked.outcome(ranked, tile, self._cases, nodes)
-            self._lost[tile] += known[tile] in {DRAWN, LOST}
-        self.by_move[ranked.move] = "".join(known.values())
-        self.best = max(self.best, self.least(ranked))
+def _letters(work: PreEndgame, move: Move, cases: Cases) -> str:
+    """Return the outcome of a move with each tile that may be in the bag."""
+    known = dict.fromkeys(cases, UNPROVEN)
+    for draw in work.draws(move):
+        if draw.proven:
+            known[draw.bag[0]] = WON if draw.wins else LOST if draw.losses else DRAWN
+    return "".join(known.values())
 
 
 def _teaches(puzzle: Puzzle) -> bool:
-    """Check that the static choice loses enough, and an endgame has one best move."""
+    """Check that the static choice loses enough, and that it is proven which moves are best."""
     static = puzzle.ranked[0].move
     if isinstance(puzzle, PreEndgamePuzzle):
-        return min(puzzle.loss(static), puzzle.loss(PASS)) >= LEAST_SHARE
+        as_good = [text for move, text in puzzle.outcomes.items() if puzzle.loss(move) <= 0]
+        return puzzle.loss(static) >= LEAST_SHARE and UNPROVEN not in "".join(as_good)
     others = [each.move for each in puzzle.ranked if each.move != puzzle.best.move]
     # A win may become a draw or a loss, a draw a loss.
     changes_outcome = np.sign(puzzle.spreads[static]) < np.sign(puzzle.line.spread)

@@ -107,13 +107,13 @@ def check(
     every: Annotated[int, Meta(ge=1)] = 1,
     lexicon: LexiconOption = "scowl",
 ) -> None:
-    """Solve puzzles again and compare all that is known of them.
+    """Solve puzzles again and compare all that is proven of them.
 
     Args:
         folder: Made by tilewire puzzles make. [default: those of the page]
         every: Check each puzzle whose place in the list can be divided by it.
     """
-    from harness.lab.puzzles import made_again
+    from harness.lab.puzzles import is_proven_again
 
     known = _read(folder)
     puzzles = known[every - 1 :: every]
@@ -123,7 +123,7 @@ def check(
     tell = telling(len(puzzles), "puzzles")
     with working("solving the first puzzle"):
         for done, puzzle in enumerate(puzzles, start=1):
-            if made_again(puzzle, field) != puzzle:
+            if not is_proven_again(puzzle, field):
                 raise CommandFailed(f"puzzle {puzzle['id']} is not as it was made", status=1)
             tell(done)
     print(f"as made: {counted(len(puzzles), 'puzzle')}")

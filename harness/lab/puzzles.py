@@ -176,7 +176,6 @@ def write_puzzle(puzzle: Puzzle, rules: Rules) -> dict[str, Any]:
             "kind": "preendgame",
             "bag": [[alphabet.tile_text(tile), n] for tile, n in puzzle.cases.items()],
             "lines": [[turns(line), line.spread] for line in puzzle.lines.values()],
-            "pass": round(puzzle.pass_win, 3),
             "moves": [[outcomes, ",".join(moves)] for outcomes, moves in by_outcomes.items()],
         }
     # Moves are grouped by spread and index of the reply (-1: game over).
@@ -196,13 +195,31 @@ def write_puzzle(puzzle: Puzzle, rules: Rules) -> dict[str, Any]:
     }
 
 
-def made_again(puzzle: Record, field: Field) -> Record | None:
-    """Make a puzzle again from its position, for comparison; None if it is unfit."""
+def is_proven_again(puzzle: Record, field: Field) -> bool:
+    """Check a puzzle by making it again from its position.
+
+    In a pre-endgame, the moves of a line and what is not proven may differ: they depend on the
+    order in which a solver works.
+    """
     made = _maker(field, puzzle["kind"])(read_cgp(puzzle["position"], field.rules))
     if made is None:
-        return None
+        return False
     again: Record = json.loads(json.dumps(write_puzzle(made, field.rules)))
-    return again
+    if puzzle["kind"] == "endgame":
+        return again == puzzle
+    texts = [
+        {move: text for text, moves in each["moves"] for move in moves.split(",")}
+        for each in (puzzle, again)
+    ]
+    told = [
+        each | {"moves": sorted(known), "lines": [spread for _, spread in each["lines"]]}
+        for each, known in zip((puzzle, again), texts, strict=True)
+    ]
+    return told[0] == told[1] and all(
+        "?" in pair or pair[0] == pair[1]
+        for move, text in texts[0].items()
+        for pair in zip(text, texts[1][move], strict=True)
+    )
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -13,10 +13,9 @@ import { texts } from "./texts.js";
 /** @typedef {[string, number][]} Line Moves and their scores. */
 /** @typedef {{ position: string, best: string, static: string, loss: number }} Common */
 /** @typedef {Common & { kind: "endgame", id: string, line: Line, spread: number, replies: string[], moves: [number, number, string][] }} EndgameTold */
-/** @typedef {Common & { kind: "preendgame", id: string, bag: [string, number][], lines: [Line, number][], pass: number, moves: [string, string][] }} PreEndgameTold */
+/** @typedef {Common & { kind: "preendgame", id: string, bag: [string, number][], lines: [Line, number][], moves: [string, string][] }} PreEndgameTold */
 /** @typedef {"solved" | "helped" | "missed"} Result */
 /** @typedef {{ spread: number, reply: string }} EndgameAnswer */
-/** @typedef {{ outcomes: string } | { share: number }} PreEndgameAnswer */
 
 const FILES = { endgame: "endgames.json", preendgame: "preendgames.json" };
 const WORTH = /** @type {Record<string, number>} */ ({ W: 1, D: 0.5, L: 0, "?": 1 });
@@ -116,23 +115,20 @@ export class Endgame extends Puzzle {
   }
 }
 
-/** @extends {Puzzle<PreEndgameTold, PreEndgameAnswer>} */
+/** An answer is the outcomes by tile. @extends {Puzzle<PreEndgameTold, string>} */
 export class PreEndgame extends Puzzle {
   /** @param {PreEndgameTold} told @param {Equipment} equipment */
   constructor(told, equipment) {
     super(told, equipment);
     this.unseen = told.bag.reduce((sum, [, count]) => sum + count, 0);
     for (const [outcomes, moves] of told.moves) {
-      for (const move of moves.split(",")) this.answers.set(keyOf(move, this.columns), { outcomes });
+      for (const move of moves.split(",")) this.answers.set(keyOf(move, this.columns), outcomes);
     }
-    this.answers.set("-", { share: told.pass });
   }
 
   /** The share of wins, at most. @param {string} move */
   win(move) {
-    const answer = this.answer(move);
-    if (!answer) return 0;
-    return "share" in answer ? answer.share : this.wins(answer.outcomes) / this.unseen;
+    return this.wins(this.answer(move) ?? "") / this.unseen;
   }
 
   /** With how many tiles it wins, at most; a draw is half a win. @param {string} outcomes */
@@ -145,9 +141,13 @@ export class PreEndgame extends Puzzle {
     return this.win(move) === this.win(this.told.best);
   }
 
+  /** Whether it is the best move whose play is told. @param {string} move */
+  isTold(move) {
+    return keyOf(move, this.columns) === keyOf(this.told.best, this.columns);
+  }
+
   get bestOutcomes() {
-    const best = this.answer(this.told.best);
-    return best && "outcomes" in best ? best.outcomes : "";
+    return this.answer(this.told.best) ?? "";
   }
 }
 

@@ -155,7 +155,7 @@ export class PuzzleView extends HTMLElement {
     const sentence = isRight ? texts.right(resultOf(puzzle, move)) : lossOf(puzzle, move);
     this.resolve([
       h("p", { class: isRight ? "right" : "wrong" }, h("strong", {}, isRight ? texts.isRight : texts.isWrong), " ", sentence),
-      ...(puzzle instanceof Endgame ? [refutation(puzzle, move, isRight)] : [byTile(puzzle, isRight ? null : move)]),
+      ...(puzzle instanceof Endgame ? [refutation(puzzle, move, isRight)] : [byTile(puzzle, move)]),
     ]);
   }
 
@@ -209,18 +209,16 @@ const hidden = (puzzle) =>
 /** A best move and what it leads to. @param {Puzzle} puzzle @param {string} [move] */
 const resultOf = (puzzle, move = puzzle.told.best) => {
   const best = puzzle.named(move);
-  return puzzle instanceof Endgame
-    ? texts.endsAt(best, puzzle.told.spread)
-    : texts.winsWith(best, puzzle.wins(puzzle.bestOutcomes), puzzle.unseen);
+  if (puzzle instanceof Endgame) return texts.endsAt(best, puzzle.told.spread);
+  const outcomes = puzzle.answer(move) ?? "";
+  return texts.winsWith(best, puzzle.wins(outcomes), puzzle.unseen, outcomes.includes("D"));
 };
 
 /** What an answer loses. @param {Puzzle} puzzle @param {string} move */
 const lossOf = (puzzle, move) => {
   const best = resultOf(puzzle), text = puzzle.named(move);
   if (puzzle instanceof Endgame) return texts.loses(text, puzzle.loss(move), best, puzzle.answer(move)?.spread ?? 0);
-  const answer = puzzle.answer(move), loss = percent(puzzle.win(puzzle.told.best) - puzzle.win(move));
-  if (answer && "share" in answer) return texts.passLoses(loss, best, percent(answer.share));
-  const outcomes = answer?.outcomes ?? "";
+  const outcomes = puzzle.answer(move) ?? "", loss = percent(puzzle.win(puzzle.told.best) - puzzle.win(move));
   return texts.losesWins(text, loss, best, puzzle.wins(outcomes), outcomes.includes("?"));
 };
 
@@ -232,15 +230,14 @@ const refutation = (puzzle, move, isRight) => {
   return h("p", {}, texts.replyIs(puzzle.named(reply, after)));
 };
 
-/** With which tiles in the bag moves win. @param {PreEndgame} puzzle @param {string | null} move a wrong answer */
+/** With which tiles in the bag the best move wins, and an answer. @param {PreEndgame} puzzle @param {string} move */
 const byTile = (puzzle, move) => {
-  const answer = move === null ? null : puzzle.answer(move);
-  const other = answer && "outcomes" in answer ? answer.outcomes : null;
+  const other = puzzle.isTold(move) ? undefined : puzzle.answer(move);
   const rows = puzzle.told.bag.map(([tile, count], at) => {
     const cells = [`${bare(tile)}${count > 1 ? ` ×${count}` : ""}`, texts.outcomes[puzzle.bestOutcomes[at] ?? "?"] ?? ""];
     return { cells: other ? [...cells, texts.outcomes[other[at] ?? "?"] ?? ""] : cells };
   });
-  const heads = [texts.inBag, puzzle.text(puzzle.told.best), ...(other && move ? [puzzle.text(move)] : [])];
+  const heads = [texts.inBag, puzzle.text(puzzle.told.best), ...(other ? [puzzle.text(move)] : [])];
   return table(texts.byTile, heads, rows, "chances");
 };
 

@@ -575,7 +575,7 @@ export const texts = {
   kinds: { endgame: "Endgames", preendgame: "Pre-endgames" },
   kindIs: {
     endgame: "The bag is empty, so both racks are known. Find the move with the best spread at the end of the game.",
-    preendgame: "One tile is in the bag. Of the tiles that it may be, find the move that wins with the most.",
+    preendgame: "One tile is in the bag. Of the tiles that it may be, find the move that wins with the most, if both sides see all tiles afterwards.",
   },
   asks: {
     endgame: "The bag is empty and it is your turn. Which move gives you the best spread at the end of the game?",
@@ -611,12 +611,11 @@ export const texts = {
   /** @param {string} move @param {number} points @param {string} best @param {number} spread @returns {string} */
   loses: (move, points, best, spread) => capital(`${move} loses ${counted(points, "point")}: ${best}, this ${texts.resultIs(spread)}.`),
   replyIs: (reply) => `The opponent's best answer to it: ${reply}.`,
-  /** @param {string} move @param {number} wins @param {number} of */
-  winsWith: (move, wins, of) => `${move} wins with ${wins} of ${of} tiles`,
+  /** @param {string} move @param {number} wins @param {number} of @param {boolean} ties */
+  winsWith: (move, wins, of, ties) => `${move} wins with ${wins} of ${of} tiles${ties ? " (a tie is half a win)" : ""}`,
   /** @param {string} move @param {string} share @param {string} best @param {number} wins @param {boolean} atMost */
   losesWins: (move, share, best, wins, atMost) =>
     capital(`${move} loses ${atMost ? "at least " : ""}${share} of the games: ${best}, this with ${atMost ? "at most " : ""}${wins}.`),
-  passLoses: (loss, best, share) => `A pass loses about ${loss} of the games: ${best}, the pass wins about ${share} (an estimate, since the tile stays in the bag).`,
   notLegal: (move, lexicon) => `${move} is not valid: a word that it makes is not in ${lexicon}. This does not count; try another move.`,
   inBag: "In the bag",
   ifInBag: "If the bag holds",

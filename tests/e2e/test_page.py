@@ -203,7 +203,6 @@ PAYLOAD_PUZZLE = {
     "static": "8G BA",
     "bag": [[text, 1] for text in PAYLOADS],
     "lines": [[[["8G AB", 9]], 9]] * len(PAYLOADS),
-    "pass": 0.1,
     "moves": [["W" * len(PAYLOADS), "8G AB"], ["L" * len(PAYLOADS), "8G BA"]],
 }
 PAYLOAD_MISTAKE = {

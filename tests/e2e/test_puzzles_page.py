@@ -41,8 +41,7 @@ PREENDGAME = {
     "static": "9C AT",
     "bag": [["E", 3], ["S", 1]],
     "lines": [[[["9G AE", 12], ["-", 0]], 5], [[["9G AE", 12], ["8C ......", 3], ["-", 0]], 9]],
-    "pass": 0.1,
-    "moves": [["WW", "9G AE"], ["WL", "9C AT"], ["?L", "9C AN"]],
+    "moves": [["WW", "9G AE,9C EA"], ["WL", "9C AT"], ["?L", "9C AN"], ["LL", "-"]],
 }
 BOXES = """async ([mistake]) => {
   const script = document.querySelector("script").src;
@@ -153,7 +152,14 @@ async def test_a_preendgame_is_graded_by_the_tile_in_the_bag(shown: Opened) -> N
     await said.get_by_text("at least 25.0 %").wait_for()
     await page.get_by_role("button", name="Try again").click()
     await answer(shown, "-")
-    await said.get_by_text("A pass loses about 90.0 %").wait_for()
+    await said.get_by_text("A pass loses 100.0 % of the games: 9G AE wins with 4 of 4").wait_for()
+    rows = [row.split() for row in await said.locator("tbody tr").all_inner_texts()]
+    assert rows == [["E", "×3", "wins", "loses"], ["S", "wins", "loses"]]
+    await page.get_by_role("button", name="Try again").click()
+    await answer(shown, "9C EA")
+    await said.get_by_text("Right. 9C EA wins with 4 of 4").wait_for()
+    heads = await said.locator("thead th").all_inner_texts()
+    assert heads == ["In the bag", "9G AE", "9C EA"]
     await page.reload()
     await answer(shown, "9G AE")
     await said.get_by_text("Right.").wait_for()

@@ -175,6 +175,17 @@ def test_the_best_is_found_and_who_is_beaten_is_left(lead: int) -> None:
             assert found(outcome)[:3] == pytest.approx(worths[outcome.move][:3])
 
 
+def test_moves_that_win_equally_often_are_all_kept_if_the_spread_is_not_asked() -> None:
+    every = generator(1).everything(small(1, 9))[:14]
+    work = finished(pre_endgame(1, every, 9, by_spread=False))
+    best, worths = work.leader(), {one.move: expected(1, one, 9) for one in every}
+    level = {move for move, (wins, draws, *_) in worths.items() if wins + draws / 2 == best.win}
+    assert len(level) > 1
+    for outcome in work.outcomes():
+        assert (outcome.move in level) == (outcome.proven and outcome.win == best.win)
+        assert outcome.beaten == (outcome.move not in level)
+
+
 def test_a_pass_may_be_best() -> None:
     """Who draws from a bag of Q, T, X or Z is likely to be stuck with it."""
     used = Counter(tiles(WORD + "OTV" + "QTXZ"))
