@@ -31,7 +31,7 @@ def test_each_figure_stands_in_its_document(command: dict[str, list[list[str]]])
 
 
 def test_the_fastest_hold() -> None:
-    assert figures.main(["scowl.klv2.json", "tilewire leaves"]) == 0
+    assert figures.main(["scowl.klv2.json", "tilewire leaves '?' '??' S E"]) == 0
 
 
 def test_a_wrong_figure_is_reported(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
