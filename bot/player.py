@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -492,6 +493,7 @@ class Budget:
         clock: returns the time in milliseconds.
         stretch_ms: end of the turn if the decision is still close; no later than
             ``last_ms``, and by default the deadline.
+        seconds: returns the time of the same clock in seconds, for parts of a millisecond.
     """
 
     def __init__(
@@ -501,7 +503,9 @@ class Budget:
         clock: Callable[[], int] = now_ms,
         *,
         stretch_ms: int | None = None,
+        seconds: Callable[[], float] = time.perf_counter,
     ) -> None:
+        self.seconds = seconds
         self.deadline_ms = deadline_ms
         self.stretch_ms = deadline_ms if stretch_ms is None else stretch_ms
         self.last_ms = deadline_ms if last_ms is None else last_ms

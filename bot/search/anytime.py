@@ -45,6 +45,8 @@ class Pace(NamedTuple):
     all in milliseconds."""
     growth: float = math.inf
     """Largest ratio of a slice's amount to the amount of the slice before."""
+    unit_ms: float = 0.04
+    """Milliseconds that a unit counts as on a ``WorkClock``; by default those of a rack."""
 
 
 STEADY = Pace(32, lambda _, left_ms: min(SLICE_MS, max(left_ms, 0.1)))
@@ -52,15 +54,40 @@ STEADY = Pace(32, lambda _, left_ms: min(SLICE_MS, max(left_ms, 0.1)))
 ROLLOUTS = Pace(
     32,
     lambda _, left_ms: min(max(SLICE_MS, left_ms / 50), LONGEST_SLICE_MS, max(left_ms / 2, 1.0)),
+    unit_ms=0.1,
 )
 """Longer slices in longer turns: between slices a simulation compares all candidates."""
-NODES = Pace(20, lambda before_ms, _: min(SLICE_MS, max(before_ms / 2, 1.0)), growth=3.0)
+NODES = Pace(
+    20, lambda before_ms, _: min(SLICE_MS, max(before_ms / 2, 1.0)), growth=3.0, unit_ms=0.01
+)
 """For solvers, whose first nodes are the slowest and a poor measure of speed."""
 
 
 def time_until(end_s: float, clock: Callable[[], float] = time.perf_counter) -> Callable[[], float]:
     """Return a function that returns the milliseconds left until ``end_s``, by ``clock``."""
     return lambda: (end_s - clock()) * 1_000
+
+
+class WorkClock:
+    """A clock that only work moves on, so that a turn is the same on every machine.
+
+    ``Anytime`` counts the work, by ``Pace.unit_ms``, in searches that are given this clock.
+    """
+
+    def __init__(self) -> None:
+        self._ns = 0
+
+    def __call__(self) -> float:
+        """Return the time in seconds."""
+        return self._ns / 1e9
+
+    def ms(self) -> int:
+        """Return the time in whole milliseconds, for a ``Budget``."""
+        return self._ns // 1_000_000
+
+    def count(self, ms: float) -> None:
+        """Move on by work that counts as ``ms`` milliseconds."""
+        self._ns += round(ms * 1e6)
 
 
 class Pulse:
@@ -83,41 +110,43 @@ class Pulse:
 
 
 class Anytime:
-    """A piece of work, already begun; ``most`` limits the total amount, ``clock`` is in seconds."""
+    """A piece of work, already begun; ``most`` limits the total amount.
 
-    def __init__(
-        self,
-        work: Work,
-        pace: Pace = STEADY,
-        *,
-        most: int | None = None,
-        clock: Callable[[], float] = time.perf_counter,
-    ) -> None:
+    ``clock`` is that of the remaining time, in seconds (``Budget.seconds``).
+    """
+
+    def __init__(self, work: Work, pace: Pace = STEADY, *, most: int | None = None) -> None:
         self.done = 0
         self.is_over = most == 0
-        self._work, self._pace, self._most, self._clock = work, pace, most, clock
+        self._work, self._pace, self._most = work, pace, most
         self._last, self._took_ms, self._before_ms = 0, 0.0, 0.0
 
     def run(
-        self, remaining_ms: Callable[[], float], until: Callable[[], bool] = lambda: False
+        self,
+        remaining_ms: Callable[[], float],
+        until: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Work as ``slices`` does, without reports."""
-        for _ in self.slices(remaining_ms, until):
+        for _ in self.slices(remaining_ms, until, clock):
             pass
 
     def slices(
-        self, remaining_ms: Callable[[], float], until: Callable[[], bool] = lambda: False
+        self,
+        remaining_ms: Callable[[], float],
+        until: Callable[[], bool] = lambda: False,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> Iterator[bool]:
         """Work slice by slice while there is time; yield whether a report is due."""
-        pulse = Pulse(self._clock)
+        pulse = Pulse(clock)
         while not self.is_over and not until() and (left_ms := remaining_ms()) > 0:
-            self.step(left_ms)
+            self.step(left_ms, clock)
             is_due = pulse.is_due()
             yield is_due
             if is_due:
                 pulse.done()
 
-    def step(self, left_ms: float) -> int:
+    def step(self, left_ms: float, clock: Callable[[], float] = time.perf_counter) -> int:
         """Work for one slice; return the amount done."""
         amount, pace = self._pace.first, self._pace
         if self._last:
@@ -125,9 +154,11 @@ class Anytime:
             amount = max(1, int(min(wanted, self._last * pace.growth)))
         if self._most is not None:
             amount = min(amount, self._most - self.done)
-        began = self._clock()
+        began = clock()
         done = self._work.advance(amount)
-        self._took_ms = max((self._clock() - began) * 1_000, 0.001)
+        if isinstance(clock, WorkClock):
+            clock.count(done * pace.unit_ms)
+        self._took_ms = max((clock() - began) * 1_000, 0.001)
         self._last, self._before_ms = done, left_ms
         self.done += done
         self.is_over = done < amount or (self._most is not None and self.done >= self._most)

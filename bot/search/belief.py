@@ -84,7 +84,6 @@ class OpponentModel:
         learns: bool = True,
         doubt: float = DOUBT,
         racks: int | None = None,
-        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.tracker = RackFilter(judges_for(view), style, remembers=remembers, learns=learns)
         self.told: Believed | None = None
@@ -96,7 +95,6 @@ class OpponentModel:
         self._returned: Rack = ()  # tiles we gave back in our last turn
         self._news: list[_Seen | Callable[[], None]] = []
         """Turns not taken in yet: a play, or a call that tells the tracker of any other turn."""
-        self._clock = clock
 
     def observe(self, view: View, play: Observed) -> None:
         """Note a turn; ``view`` is after it."""
@@ -151,9 +149,10 @@ class OpponentModel:
     def take_in(self, view: View, budget: Budget) -> None:
         """Take in the noted turns, within a share of the turn's time, and then certain tiles."""
         if self._racks is not None:
-            self.think(racks=self._racks, remaining_ms=budget.remaining_ms)
+            self.think(racks=self._racks, remaining_ms=budget.remaining_ms, clock=budget.seconds)
         else:
-            self.think(ms=min(SHARE * budget.remaining_ms(), LONGEST_MS))
+            ms = min(SHARE * budget.remaining_ms(), LONGEST_MS)
+            self.think(ms=ms, clock=budget.seconds)
         if self.known:
             reveal(self.tracker, self.known, view)
 
@@ -163,6 +162,7 @@ class OpponentModel:
         ms: float | None = None,
         racks: int = 0,
         remaining_ms: Callable[[], float] = lambda: math.inf,
+        clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         """Take in all noted turns, within ``ms`` milliseconds or with ``racks`` racks per play.
 
@@ -176,8 +176,8 @@ class OpponentModel:
         last = news[-1] if news and (ms is None or ms >= _TIME_FOR_BINGOS_MS) else None
         end, bingo_ms = None, remaining_ms
         if ms is not None:
-            end = self._clock() + ms / 1_000
-            bingo_ms = time_until(end, self._clock)
+            end = clock() + ms / 1_000
+            bingo_ms = time_until(end, clock)
             if isinstance(last, _Seen):
                 end -= min(_BINGO_SHARE * ms, _BINGO_MS) / 1_000
         listed = _LISTED_A_RACK * racks if ms is None else int(ms * LISTED_A_MS)
@@ -187,26 +187,32 @@ class OpponentModel:
                 if isinstance(event, _Seen):
                     left_ms = remaining_ms
                     if end is not None:
-                        now = self._clock()
-                        left_ms = time_until(now + (end - now) / plays, self._clock)
+                        now = clock()
+                        left_ms = time_until(now + (end - now) / plays, clock)
                     plays -= 1
                     most = racks if ms is None else None
-                    self._take_in(event, min(MOST_LISTED, listed), most, left_ms)
+                    self._take_in(event, min(MOST_LISTED, listed), most, left_ms, clock)
                     if event is last and self.told is not None:
-                        self.told = structs.replace(self.told, bingo=self._bingo(event, bingo_ms))
+                        bingo = self._bingo(event, bingo_ms, clock)
+                        self.told = structs.replace(self.told, bingo=bingo)
                 else:
                     event()
             except ValueError as error:
                 self._lose_track(str(error))
 
     def _take_in(
-        self, seen: _Seen, listed: int, most: int | None, left_ms: Callable[[], float]
+        self,
+        seen: _Seen,
+        listed: int,
+        most: int | None,
+        left_ms: Callable[[], float],
+        clock: Callable[[], float],
     ) -> None:
-        began = self._clock()
+        began = clock()
         inference = self.tracker.watch(seen.play, seen.counts, seed=seen.seq, most_listed=listed)
-        Anytime(inference, most=most, clock=self._clock).run(left_ms, lambda: inference.is_over)
+        Anytime(inference, most=most).run(left_ms, lambda: inference.is_over, clock)
         posterior = self.tracker.conclude(inference)
-        seconds, alphabet = self._clock() - began, self._before.rules.distribution.alphabet
+        seconds, alphabet = clock() - began, self._before.rules.distribution.alphabet
         tiles = tile_chances(self.tracker.prior, seen.left, self._drawn(seen))
         self.told = Believed(
             leaves_considered=posterior.considered,
@@ -237,7 +243,9 @@ class OpponentModel:
     def _style(self) -> dict[str, float]:
         return self.tracker.style.named() if self.tracker.learns else {}
 
-    def _bingo(self, seen: _Seen, left_ms: Callable[[], float]) -> float | None:
+    def _bingo(
+        self, seen: _Seen, left_ms: Callable[[], float], clock: Callable[[], float]
+    ) -> float | None:
         """Return the probability that the opponent's static choice on this board is a bingo.
 
         None if there is not enough time.
@@ -246,7 +254,7 @@ class OpponentModel:
         theirs = replace(view.holding(view.rack).position, on_turn=view.opponent)
         judge, drawn = self.tracker.judges["static"], self._drawn(seen)
         forecast = BingoForecast(judge, theirs, kept, drawn, _BINGO_SAMPLES, seen.seq)
-        Anytime(forecast, clock=self._clock).run(left_ms, lambda: forecast.is_over)
+        Anytime(forecast).run(left_ms, lambda: forecast.is_over, clock)
         return forecast.sampled.chance if forecast.is_over else None
 
     def _drawn(self, seen: _Seen) -> int:

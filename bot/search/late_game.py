@@ -64,7 +64,8 @@ class EndgameSearch:
         refused = dict.fromkeys(refusal.move for refusal in self.view.refused)
         solver, offered = self.solver, None
         solver.begin(self.view.position, without=tuple(refused)[-MOST_LISTED:])
-        for _ in Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over):
+        anytime = Anytime(solver, NODES)
+        for _ in anytime.slices(budget.remaining_ms, lambda: solver.is_over, budget.seconds):
             solution = solver.solution
             if (solution.move, solution.sure) != offered:
                 offered = (solution.move, solution.sure)
@@ -127,7 +128,7 @@ class PreEndgameSearch:
             first_moves=self._count(total_ms),
         )
         anytime, offered = Anytime(work, NODES, most=MOST_NODES), simulated.move
-        for is_due in anytime.slices(budget.remaining_ms, lambda: work.is_decided):
+        for is_due in anytime.slices(budget.remaining_ms, lambda: work.is_decided, budget.seconds):
             if is_due and (choice := self._choice(work, simulated)).move != offered:
                 offered = choice.move
                 budget.offer(choice)

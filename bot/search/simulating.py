@@ -215,7 +215,7 @@ class Search:
             def is_over() -> bool:
                 return until() or (bool(self._stages) and self._is_stage_over)
 
-            for is_due in self._anytime.slices(remaining_ms, is_over):
+            for is_due in self._anytime.slices(remaining_ms, is_over, budget.seconds):
                 leader = self.simulation.leader.move
                 if is_due or leader != offered:
                     offered = leader
@@ -225,7 +225,7 @@ class Search:
 
     def step(self, budget: Budget) -> None:
         """Search for one slice."""
-        self._anytime.step(budget.remaining_ms(close=True))
+        self._anytime.step(budget.remaining_ms(close=True), budget.seconds)
         if self._is_stage_over:
             self._deepen()
 

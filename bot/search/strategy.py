@@ -184,4 +184,4 @@ class Strategy(Player):
             return
         self.pondering.forget()
         solver.begin(view.position)
-        Anytime(solver, NODES).run(budget.remaining_ms, lambda: solver.is_over)
+        Anytime(solver, NODES).run(budget.remaining_ms, lambda: solver.is_over, budget.seconds)

@@ -35,34 +35,43 @@ _GAMES = 400
 
 @app.command
 def duel(
-    player: str, opponent: str, /, *, games: Many | None = None, run: StudyRun = StudyRun()
+    player: str,
+    opponent: str,
+    /,
+    *,
+    games: Many | None = None,
+    by_work: Annotated[bool, Parameter(negative="")] = False,
+    run: StudyRun = StudyRun(),
 ) -> None:
     """Play one player against another, in pairs of games with the same draws.
 
     Simple players meet in kernels, thousands of games a second: greedy, vanilla, rh, static, and
-    leave tables that static plays by. All others meet turn by turn, without clocks; with --out or
-    --cluster simple ones do, too, and leave tables are refused.
+    leave tables that static plays by. All others meet turn by turn, without clocks; with --out,
+    --cluster or --by-work simple ones do, too, and leave tables are refused.
 
     Args:
         player: A seat, or a leave table: trained, formula, or a file (KLV2).
         opponent: The same.
         games: How many. [default: 400; in kernels 40,000]
+        by_work: A turn's time is counted in work done, rollouts, nodes and racks, not by the clock:
+            the same games on every machine, however busy. Only searches of tilewire are counted.
     """
     from harness.lab.studies.duel import JUDGES, Games, play_duel
     from lexicons.tables import TABLE_NAMES
 
     names = player, opponent
     tables = [name for name in names if name in TABLE_NAMES or name.endswith(".klv2")]
-    is_kept = run.out is not None or run.cluster is not None
-    if not tables and (is_kept or not set(names) <= set(JUDGES)):
-        _check_cores(run, *names)
-        study = Games(names, run.field(*seat_modules(*names)), run.seed)
+    by_turns = by_work or run.out is not None or run.cluster is not None
+    if not tables and (by_turns or not set(names) <= set(JUDGES)):
+        if not by_work:
+            _check_cores(run, *names)
+        study = Games(names, run.field(*seat_modules(*names)), run.seed, by_work)
         run.work([study], games or _GAMES)
         return
-    if is_kept:
+    if by_turns:
         raise CommandFailed(
             f"{tables[0]} is a leave table, whose games are played in kernels here and not kept; "
-            "leave --out and --cluster out"
+            "leave --out, --cluster and --by-work out"
         )
     field = run.field("engine.simulation.selfplay")
     with explaining():

@@ -12,6 +12,7 @@ from dataclasses import replace
 from bot.equipment import Resources
 from bot.player import Budget, ExchangedCount, Observed, Player, Result, View
 from bot.players.sim import settings_of
+from bot.search.anytime import WorkClock
 from bot.search.strategy import Searching, Strategy
 from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
@@ -74,13 +75,20 @@ def last_turn(game: Game) -> Observed:
     )
 
 
-def unhurried() -> Budget:
-    """Return a turn's budget without a deadline."""
-    return Budget(_NEVER_MS)
+def unhurried(*, by_work: bool = False) -> Budget:
+    """Return a turn's budget without a deadline; ``by_work``: limits on it count work, not time."""
+    if not by_work:
+        return Budget(_NEVER_MS)
+    clock = WorkClock()  # a new one each turn, which so depends on no earlier one
+    return Budget(_NEVER_MS, clock=clock.ms, seconds=clock)
 
 
-def play_game(players: tuple[Player, Player], field: Field, secret: bytes) -> Game:
+def play_game(
+    players: tuple[Player, Player], field: Field, secret: bytes, *, by_work: bool = False
+) -> Game:
     """Play a game to its end; seat 0 begins, and random seeds come from the secret and the seat.
+
+    ``by_work`` is as for ``unhurried``.
 
     Raises:
         IllegalMove: a player's move is against the rules.
@@ -100,7 +108,8 @@ def play_game(players: tuple[Player, Player], field: Field, secret: bytes) -> Ga
         player = players[seat]
         if isinstance(player, FullKnowledgePlayer):
             player.see(game.position.racks[1 - seat])
-        game = game.play(player.choose(views[seat], unhurried()).move, field.lexicon.graph.contains)
+        choice = player.choose(views[seat], unhurried(by_work=by_work))
+        game = game.play(choice.move, field.lexicon.graph.contains)
         for watching, player in enumerate(players):
             view = views[watching]
             views[watching] = view = replace(

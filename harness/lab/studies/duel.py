@@ -212,10 +212,14 @@ class Games(Study):
     field: Field
     seed: int
     """For bags and for players' random choices."""
+    by_work: bool = False
+    """Whether a turn's time is counted in work done, so that the same games are played again."""
 
     def settings(self) -> dict[str, object]:
         """Return the common settings of a file's games, for any two players."""
         about = {"experiment": "games", "lexicon": self.field.lexicon.checksum, "seed": self.seed}
+        if self.by_work:
+            about["by_work"] = True
         return about if self.field.own_leaves else about | {"leaves": self.field.leaves.checksum}
 
     @property
@@ -243,7 +247,7 @@ class Games(Study):
         begins, field = number % 2, self.field
         players = create(self.seats[begins]), create(self.seats[1 - begins])
         ready()
-        game = play_game(players, field, self._secret(number))
+        game = play_game(players, field, self._secret(number), by_work=self.by_work)
         scores = game.position.scores
         alphabet = field.rules.distribution.alphabet
         return {

@@ -235,11 +235,11 @@ def test_what_can_not_be_held_is_left_out_of_simulations() -> None:
 def test_several_plays_share_the_time() -> None:
     """As when a game is taken up; each look at this clock takes ten milliseconds."""
     looks = iter(range(10_000))
-    opponent = OpponentModel(begun(), stranger(), clock=lambda: next(looks) / 100)
+    opponent = OpponentModel(begun(), stranger())
     for seq in (1, 3, 5):
         play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
         opponent.observe(begun(), play)
-    opponent.think(ms=300)
+    opponent.think(ms=300, clock=lambda: next(looks) / 100)
     assert 240 <= 10 * next(looks) < 400
 
 
@@ -266,9 +266,9 @@ def test_racks_that_there_was_no_time_for_are_unseen_and_have_no_bingo_odds() ->
     assert opponent.told.bingo is None
 
 
-def missing(plays: int, clock: Callable[[], float] = lambda: 0.0) -> OpponentModel:
+def missing(plays: int) -> OpponentModel:
     """Give a belief that has so many plays to take in."""
-    opponent = OpponentModel(begun(), stranger(), clock=clock)
+    opponent = OpponentModel(begun(), stranger())
     for seq in range(1, 2 * plays, 2):
         play = Observed(seq, begun().opponent, ExchangedCount(1), 0, (0, 0), begun().bag, 0)
         opponent.observe(begun(), play)
@@ -301,8 +301,8 @@ def test_bingo_odds_take_no_more_than_the_time_of_the_belief() -> None:
     A slice of work has four looks, and one that has begun is done.
     """
     looks = iter(range(10_000))
-    opponent = missing(1, lambda: next(looks) / 100)
-    opponent.think(ms=300)
+    opponent = missing(1)
+    opponent.think(ms=300, clock=lambda: next(looks) / 100)
     assert 10 * next(looks) < 300 + 40
     assert opponent.told is not None
     assert opponent.told.leaves_considered

@@ -8,7 +8,7 @@ from itertools import islice
 from search_views import Clock
 
 from bot.player import Budget
-from bot.search.anytime import NODES, ROLLOUTS, STEADY, Anytime, Pace, time_until
+from bot.search.anytime import NODES, ROLLOUTS, STEADY, Anytime, Pace, WorkClock, time_until
 
 
 def unlimited() -> float:
@@ -98,28 +98,37 @@ def test_slices_are_as_long_as_the_pace_says() -> None:
     """At 10 a millisecond: 5 ms in short turns, up to 20 in long ones, less in what is left."""
     for left_ms, amount in ((100, 50), (500, 100), (10**6, 200), (6, 30), (1, 10)):
         count = Count(10**6, rate=10_000)
-        anytime = Anytime(count, ROLLOUTS, clock=count.clock)
-        assert [anytime.step(left_ms), anytime.step(left_ms)] == [32, amount]
+        anytime = Anytime(count, ROLLOUTS)
+        assert [anytime.step(left_ms, count.clock) for _ in range(2)] == [32, amount]
 
 
 def test_a_pace_is_kept_from_one_stretch_of_time_to_the_next() -> None:
     count = Count(10**6, rate=20_000)
-    anytime = Anytime(count, clock=count.clock)
+    anytime = Anytime(count)
     for _ in range(2):
-        list(islice(anytime.slices(unlimited), 2))
+        list(islice(anytime.slices(unlimited, clock=count.clock), 2))
     assert count.slices == [32, 100, 100, 100]
 
 
 def test_reports_are_due_every_tenth_of_a_second_or_less_often_if_they_take_long() -> None:
     """Each slice takes 1/64 s, and the second report 1/32 s: the next is due ten times later."""
     count = Count(10**6, rate=64)
-    anytime = Anytime(count, Pace(1, lambda *_: 1_000 / 64), clock=count.clock)
-    due = []
-    for number, is_due in enumerate(islice(anytime.slices(unlimited), 50), start=1):
+    anytime, due = Anytime(count, Pace(1, lambda *_: 1_000 / 64)), []
+    slices = islice(anytime.slices(unlimited, clock=count.clock), 50)
+    for number, is_due in enumerate(slices, start=1):
         if is_due:
             due.append(number)
             count.now_s += 1 / 32 if len(due) == 2 else 0.0
     assert due == [7, 14, 34, 41, 48]
+
+
+def test_a_clock_of_work_goes_by_nothing_else() -> None:
+    for pace in (ROLLOUTS, NODES, STEADY):
+        count, clock = Count(10**6), WorkClock()
+        anytime = Anytime(count, pace)
+        anytime.run(Budget(30, clock=clock.ms).remaining_ms, clock=clock)
+        assert clock.ms() in (30, 31), "the end of a slice"
+        assert round(1_000 * clock() / pace.unit_ms) == anytime.done
 
 
 def test_time_left_counts_down_to_a_moment() -> None:

@@ -32,7 +32,7 @@ def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) ->
     assert f" ± {found['error']:.2f} " in printed, "both are half the width of the interval"
 
 
-def test_seats_without_a_time_meet_turn_by_turn_and_may_share_a_core(
+def test_seats_without_a_time_or_by_work_meet_turn_by_turn_and_may_share_a_core(
     tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
@@ -46,6 +46,10 @@ def test_seats_without_a_time_meet_turn_by_turn_and_may_share_a_core(
     assert out.read_bytes() == before
     assert tilewire("experiment", "duel", "trained", "rh", "--games", 4, "--out", out) == 2
     assert "--out" in tilewire.err
+    by_work = ("--by-work", "--games", 4, "--workers", 2)
+    assert tilewire("experiment", "duel", "sim?time=1ms", "static", *by_work) == 0, tilewire.err
+    assert tilewire("experiment", "duel", "trained", "rh", *by_work) == 2
+    assert "--by-work" in tilewire.err
     for seat in ("sim", "mc?samples=2"):
         assert tilewire("experiment", "duel", "trained", seat, "--games", 4) == 2
         assert seat in tilewire.err

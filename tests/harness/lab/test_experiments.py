@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,18 @@ def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> N
         again(part, seed=2)
     assert again(whole, games=4).games == 4
     assert whole.read_bytes().splitlines(keepends=True) == lines
+
+
+def test_games_by_work_are_the_same_again(field: Field, tmp_path: Path) -> None:
+    out = tmp_path / "games.jsonl"
+    study = Games(("champion?time=10ms", "champion?time=10ms"), field, 1, by_work=True)
+    with open_records(out, study.settings()) as file, open_workers(2) as workers:
+        moves = [record["moves"] for record in fill(study, file, 4, workers)]
+    assert moves[::2] == moves[1::2]
+    assert study.record(3)["moves"] == moves[3]
+    by_time = replace(study, by_work=False).settings()
+    with pytest.raises(ValueError, match="by_work"), open_records(out, by_time):
+        pass
 
 
 @pytest.mark.parametrize(
