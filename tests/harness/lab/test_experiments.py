@@ -181,8 +181,10 @@ def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> N
 
 
 def test_games_by_work_are_the_same_again(field: Field, tmp_path: Path) -> None:
-    out = tmp_path / "games.jsonl"
-    study = Games(("champion?time=10ms", "champion?time=10ms"), field, 1, by_work=True)
+    """Also the games of the champion as ``parts.py`` composes it if nothing is left out."""
+    parts, out = Path(__file__).parents[3] / "docs/results/parts.py", tmp_path / "games.jsonl"
+    seats = "champion?time=10ms", f"{parts}:Without?part=nothing&time=10ms"
+    study = Games(seats, field, 1, by_work=True)
     with open_records(out, study.settings()) as file, open_workers(2) as workers:
         moves = [record["moves"] for record in fill(study, file, 4, workers)]
     assert moves[::2] == moves[1::2]
