@@ -29,7 +29,7 @@ PLAYED_OUT = 4
 """Most tiles in the bag with which moves are played out case by case.
 
 With five to seven a simulation to the end tells more: it has thousands of rollouts in the time of a
-hundred cases, and gained three points a turn (docs/results/oracle.md)."""
+hundred cases, and gained three points a turn (docs/results/search.md)."""
 SIMULATED = 0.15
 """Largest share of a pre-endgame's time for its simulation."""
 COMPARED = {1: 24, 2: 24, 3: 16, 4: 12}
@@ -39,7 +39,7 @@ MS_A_CASE = 1.5
 LEAST_MS = 1_500
 """Shortest turn in which more than two tiles in the bag are played out.
 
-At 300 ms it gained nothing, even by the oracle's judge, since the cases are too few."""
+At 300 ms it gained nothing, since the cases are too few."""
 MODEL: dict[int, Model] = {1: "rational", 2: "rational"}
 """Model of the opponent's replies, by tiles in the bag; with more tiles, ``static``."""
 MOST_CASES = 200

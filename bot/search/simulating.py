@@ -47,7 +47,7 @@ ENOUGH = 0.00001
 """Usual expected regret, in wins, below which no more time is spent.
 
 It is estimated from few samples and is too low at first: 0.0002 ended most turns within 0.3 s, and
-cost wins (docs/results/oracle.md)."""
+cost wins (docs/results/search.md)."""
 CLOSE = 0.002
 """Least expected regret, in wins, of a close decision."""
 

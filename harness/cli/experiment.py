@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 from urllib.parse import quote
 
 from cyclopts import App, Parameter
-from msgspec import Meta
 
 from harness import figures
 
 from .failing import CommandFailed, sentences
-from .options import Count, WinprobOption, say
+from .options import Count, say
 from .preparing import seat_modules
-from .study_run import Many, StudyRun, explaining, load_chances, load_field, show_rows
+from .study_run import Many, StudyRun, explaining, load_field, show_rows
 
 if TYPE_CHECKING:
     from harness.lab.studies.duel import Judge
@@ -25,7 +24,6 @@ app = App(
     name="experiment", help="Compare players: who is better, by how much, and what they believe."
 )
 
-_Stratum = Literal["1-4", "5-7", "8-14", "15-40", "41-86"]
 _KERNEL_GAMES = 40_000
 _GAMES = 400
 
@@ -130,48 +128,6 @@ def cs221(*, games: Many = 300, weights: Path | None = None, run: StudyRun = Stu
 
 
 # --- choices and beliefs --------------------------------------------------------------------------
-
-
-@app.command
-def oracle(
-    player: str,
-    opponent: str,
-    /,
-    *,
-    positions: Many = 400,
-    bag: Annotated[tuple[_Stratum, ...], Parameter(negative="", show_default=False)] = (),
-    judge_plies: Count | None = None,
-    judge_rollouts: Annotated[int, Meta(ge=2)] = 2_500,
-    winprob: Annotated[
-        WinprobOption,
-        Parameter(help="trained, formula, or a table of win probabilities (CSV) for the judge."),
-    ] = None,
-    run: StudyRun = StudyRun(),
-) -> None:
-    """See how much win probability one player chooses better than another.
-
-    Both choose in positions of static games, as many with few tiles in the bag as with many; where
-    they differ, a simulation of both moves says whose wins more often. Errors are standard errors.
-
-    Args:
-        player: A local seat, such as "sim?time=1s&plies=4".
-        opponent: The same.
-        positions: How many, each of a game of its own.
-        bag: Only with so many tiles in the bag; may be given again. [default: all]
-        judge_plies: Turns that the judge plays after each of the moves; 64 reach every game's end.
-            [default: 10; with 20 tiles or fewer in the bag to the end, with 7 or fewer the
-            endgames are solved]
-        judge_rollouts: Of each of the moves.
-    """
-    _check_cores(run, player, opponent)
-    from harness.lab.studies.oracle import STRATA, Oracle
-
-    seats = player, opponent
-    field = run.field("harness.lab.studies.oracle", *seat_modules(*seats), winprob=winprob)
-    chances = load_chances(field, winprob)
-    strata = tuple(name for name in STRATA if not bag or name in bag)
-    study = Oracle(seats, field, run.seed, chances, judge_plies, judge_rollouts, strata)
-    run.work([study], positions)
 
 
 @app.command

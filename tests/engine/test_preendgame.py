@@ -17,7 +17,6 @@ from rollout_positions import leave_prior, scowl
 from engine.endgame.solver import EndgameSolver
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator, RankedMove
-from engine.preendgame.judging import judge
 from engine.preendgame.replies import MODELS, Model
 from engine.preendgame.scenarios import FullPosition, list_scenarios, orders_of
 from engine.preendgame.solver import Outcome, PreEndgame
@@ -343,62 +342,6 @@ def test_an_exchange_is_played_on() -> None:
     work = finished(pre_endgame(3, [swap], model="static"))
     (outcome,) = work.outcomes()
     assert (outcome.cases, outcome.proven) == (work.cases, False)
-
-
-# --- two moves judged -----------------------------------------------------------------------------
-
-
-def played_out(bag: int, one: RankedMove, lead: int) -> tuple[float, float]:
-    """Play a candidate against every deal, statically while there is a bag: wins and points."""
-    finals = []
-    for order, rack in fulls(bag):
-        position = replace(small(bag, lead), racks=(rack, small(bag).racks[1]))
-        full = FullPosition(position, order).after(one.move, one.score, small_rules(bag))
-        while full.bag and not full.over:
-            best = generator(bag).best(full.position)[0]
-            full = full.after(best.move, best.score, small_rules(bag))
-        scores = full.position.scores
-        finals.append(scores[1] - scores[0] if full.over else endgame(full.position, bag))
-    wins = sum((final > 0) + (final == 0) / 2 for final in finals)
-    return wins / len(finals), sum(finals) / len(finals)
-
-
-@pytest.mark.parametrize(("bag", "lead"), [(1, 0), (1, -12), (2, 4)])
-def test_a_verdict_is_what_comes_of_both_moves_in_every_deal(bag: int, lead: int) -> None:
-    position = small(bag, lead)
-    passed = RankedMove(PASS, 0, 0, position.racks[1])
-    first, *others = [*moves_of(bag, 2, 1), passed]
-    for other in others:
-        verdict = judge(solver(bag), generator(bag), position, (first, other), seed=3)
-        worths = [played_out(bag, one, lead) for one in (first, other)]
-        assert verdict.win == pytest.approx(worths[0][0] - worths[1][0])
-        assert verdict.points == pytest.approx(worths[0][1] - worths[1][1])
-        assert verdict.win_error == verdict.points_error == 0
-        swapped = judge(solver(bag), generator(bag), position, (other, first), seed=3)
-        assert (swapped.win, swapped.points) == pytest.approx((-verdict.win, -verdict.points))
-
-
-def test_a_verdict_by_drawn_deals_has_an_error() -> None:
-    pair = moves_of(3, 1, 2)[1:3]
-    every = judge(solver(3), generator(3), small(3), pair, seed=0, cases=400)
-    assert every.win_error == 0
-    drawn = [
-        judge(solver(3), generator(3), small(3), pair, seed=seed, cases=8) for seed in range(60)
-    ]
-    assert {one.cases for one in drawn} <= set(range(1, 9))
-    mean = sum(one.points for one in drawn) / len(drawn)
-    error = sum(one.points_error for one in drawn) / len(drawn)
-    assert error > 0
-    assert abs(mean - every.points) < error
-    again = judge(solver(3), generator(3), small(3), pair, seed=59, cases=8)
-    assert again == drawn[-1] != drawn[0]
-
-
-def test_a_verdict_by_few_nodes_is_a_guess_about_points() -> None:
-    pair = moves_of(1, 2, 3)[1:3]
-    verdict = judge(solver(1), generator(1), small(1), pair, seed=0, nodes=1)
-    assert abs(verdict.points) < 200
-    assert verdict.points != judge(solver(1), generator(1), small(1), pair, seed=0).points
 
 
 # --- work -----------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ import random
 import shutil
 import sqlite3
 from collections import Counter
+from contextlib import closing
 from pathlib import Path
 
 import msgspec
@@ -15,6 +16,7 @@ from tables import Play, random_policy, words
 
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
+from harness.arbiter.journal_file import check_structure
 from harness.arbiter.records import ClockNote, Failed, Opened
 from harness.arbiter.scorebook import Scorebook
 
@@ -137,6 +139,14 @@ def test_a_damaged_structure_is_said_with_what_to_do(path: Path) -> None:
     with pytest.raises(JournalError, match=r"games\.db is damaged \(.*\); restore a backup"):
         Journal(path)
     assert path.read_bytes() == content
+
+
+def test_what_sqlite_says_in_one_line_is_said(path: Path) -> None:
+    path.write_bytes(b"\xff" * 8_192)
+    path.with_name("games.db-wal").unlink()
+    said = pytest.raises(JournalError, match=r"damaged \(file is not a database\)")
+    with closing(sqlite3.connect(path)) as connection, said:
+        check_structure(connection, path)
 
 
 def test_a_hundred_random_places(

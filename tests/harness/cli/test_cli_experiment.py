@@ -60,7 +60,6 @@ def test_seats_without_a_time_or_by_work_meet_turn_by_turn_and_may_share_a_core(
     [
         ("duel", "sim?time=10ms", "static"),
         ("duel", "static", "full-knowledge?time=10ms"),
-        ("oracle", "static", "sim?time=10ms"),
         ("calibration",),
     ],
 )
