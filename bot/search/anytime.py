@@ -54,7 +54,6 @@ STEADY = Pace(32, lambda _, left_ms: min(SLICE_MS, max(left_ms, 0.1)))
 ROLLOUTS = Pace(
     32,
     lambda _, left_ms: min(max(SLICE_MS, left_ms / 50), LONGEST_SLICE_MS, max(left_ms / 2, 1.0)),
-    unit_ms=0.1,
 )
 """Longer slices in longer turns: between slices a simulation compares all candidates."""
 NODES = Pace(

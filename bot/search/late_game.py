@@ -42,6 +42,8 @@ LEAST_MS = 1_500
 At 300 ms it gained nothing, since the cases are too few."""
 MODEL: dict[int, Model] = {1: "rational", 2: "rational"}
 """Model of the opponent's replies, by tiles in the bag; with more tiles, ``static``."""
+NODE_MS = 0.03
+"""Milliseconds that a node of a pre-endgame counts as where work is counted, not time."""
 MOST_CASES = 200
 ENOUGH_CASES = 48
 """Number of cases after which a pre-endgame's choice replaces its simulation's."""
@@ -127,7 +129,8 @@ class PreEndgameSearch:
             most_cases=MOST_CASES,
             first_moves=self._count(total_ms),
         )
-        anytime, offered = Anytime(work, NODES, most=MOST_NODES), simulated.move
+        pace = NODES._replace(unit_ms=NODE_MS)
+        anytime, offered = Anytime(work, pace, most=MOST_NODES), simulated.move
         for is_due in anytime.slices(budget.remaining_ms, lambda: work.is_decided, budget.seconds):
             if is_due and (choice := self._choice(work, simulated)).move != offered:
                 offered = choice.move

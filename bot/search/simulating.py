@@ -36,6 +36,11 @@ OPEN_BAG = 40
 
 FIRST_SAMPLES = 8  # per candidate
 
+TURN_MS = 0.07
+"""Milliseconds that a turn of a rollout counts as where work is counted, not time."""
+TILES_A_TURN = 4.7
+"""Tiles that a turn of a rollout to the end uses, about."""
+
 STAGE_SHARE = 0.25
 """Share of a turn's remaining time that a stage may take if another follows."""
 DEEPER = 0.006
@@ -170,7 +175,8 @@ class Search:
             baseline=baseline,
             limit=settings.iterations and settings.iterations * len(candidates),
         )
-        self._anytime = Anytime(self.simulation, ROLLOUTS)
+        turns = min(plies, (view.bag + 2 * view.rules.rack_size) / TILES_A_TURN)
+        self._anytime = Anytime(self.simulation, ROLLOUTS._replace(unit_ms=TURN_MS * turns))
 
     def _deepen(self) -> bool:
         """Begin the next stage if a rival may still be the best; return whether it began."""
