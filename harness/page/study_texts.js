@@ -28,4 +28,125 @@ export const studyTexts = {
   /** @param {string} version */
   otherLink: (version) => `This link is of another version of tilewire (${version.slice(0, 20)}). Ask for the position as CGP or the game as GCG, and paste it here.`,
   brokenLink: "This link is broken: a part of it is missing. Ask for it again, or paste the position or the game here.",
+
+  // the page
+  study: "Study",
+  noStudies: "This server offers no study: it does not analyse.",
+  undo: "Undo",
+  redo: "Redo",
+  undone: "Undone.",
+  redone: "Done again.",
+  setUp: "Set up the board",
+  open: "New or open …",
+  save: "Save as GCG",
+  share: "Copy link",
+  link: "The link to this position",
+  copied: "Copied.",
+  review: "Review this game",
+  emptyBoard: "Empty board",
+  annotate: "Enter a game",
+  openHere: "Or paste a game (GCG) or a position (CGP), or choose or drop a file:",
+  openIt: "Open",
+  words: "Words",
+  forget: "Forget",
+  /** @param {string} name */
+  forgetIt: (name) => `Forget ${name}`,
+  /** @param {string} why */
+  cantOpen: (why) => `This can't be opened: ${why}. Fix it, and try again.`,
+  keepsNothing: "This browser keeps nothing more: its storage is full or refused. Save the study as GCG, or forget an old one.",
+  /** @param {number} number */
+  nameOf: (number) => `Name of player ${number}`,
+  rack: "Rack",
+  onTurn: "to move",
+  knowsRack: "the player to move knows the other rack",
+  /** @param {string} name */
+  lacksRack: (name) => `Type the rack of ${name} to see the moves. A move can be entered without it.`,
+  /** @param {string} name @param {number} lacking */
+  lacksTiles: (name, lacking) => `The rack of ${name} lacks ${counted(lacking, "tile")}: type them to see the moves.`,
+
+  // the board
+  play: "Play",
+  /** @param {number} score */
+  playFor: (score) => `Play for ${score}`,
+  entryKeys: "Click a square and type; Enter plays. Ctrl with arrow keys steps through the moves, Ctrl+Z takes back.",
+  setupKeys: "Click a square and type. Space or an arrow key turns, Shift with a letter lays a blank, Backspace and Delete take tiles away.",
+  palette: "Tiles that are left",
+  /** @param {string} tile @param {number} count */
+  leftOf: (tile, count) => `${tile === "?" ? "blank" : tile}, ${count} left`,
+  clearSquare: "Clear the square",
+  emptied: "empty",
+  /** @param {string} move @param {number} score */
+  played: (move, score) => `${move}, ${counted(score, "point")}.`,
+
+  // moves of the list
+  moves: "Moves",
+  filter: "Filter",
+  filterHint: "8D, ING, >30",
+  equity: "Equity",
+  gain: "Gain",
+  compareHead: "Compare",
+  /** @param {string} move @param {number} score */
+  playIt: (move, score) => `Play ${move}, ${counted(score, "point")}`,
+  /** @param {string} move */
+  tick: (move) => `Compare ${move}`,
+  /** @param {number} rows @param {number} suiting @param {number} all */
+  shown: (rows, suiting, all) => `${rows.toLocaleString("en")} of ${counted(suiting, "move")} shown; ${all.toLocaleString("en")} are legal.`,
+  more: "Show more",
+  simulate: "Simulate",
+  deeper: "Longer",
+  compare: "Compare the ticked",
+  /** @param {number} seconds */
+  simulating: (seconds) => `Simulating for ${counted(seconds, "second")} …`,
+  /** @param {string} rollouts */
+  soFar: (rollouts) => `${rollouts} rollouts so far.`,
+  /** @param {string} rollouts @param {number} seconds */
+  done: (rollouts, seconds) => `${rollouts} rollouts, up to ${counted(seconds, "second")}. ± is a 95 % interval.`,
+  stopped: "Stopped.",
+  /** @param {string} why */
+  leftOut: (why) => `This position is not analysed: ${why}.`,
+  figures: "All figures",
+  belief: "What the last play tells of the other rack",
+
+  // the line
+  line: "Line",
+  stepping: "Steps through the line",
+  toStart: "To the start",
+  back: "One move back",
+  on: "One move on",
+  toEnd: "To the end of the line",
+  startOf: "Start",
+  variation: "variation",
+  hasNote: "with a note",
+  note: "Note",
+  promote: "Make this the main line",
+  remove: "Remove this move",
+  /** @type {Record<string, string>} */
+  entries: { "--": "comes off", "(challenge)": "challenged in vain", "(time)": "time penalty" },
+
+  // what is entered
+  typeMove: "Move",
+  enter: "Enter",
+  entry: "Then",
+  add: "Add",
+  clock: "Clock",
+  takenOff: "challenged: it comes off",
+  /** @param {number} points */
+  inVain: (points) => `challenged in vain: +${points}`,
+  loseTurn: "challenged in vain: turn lost",
+  lostTurn: "turn lost by a challenge",
+  settle: "the game is over: settle the racks",
+  /** @param {string} name */
+  overtime: (name) => `${name}: −10 for time`,
+
+  // a word
+  lookUpTitle: "Look up a word",
+  word: "Word",
+  lookUp: "Look up",
+  isWord: "is a word",
+  isNoWord: "is not a word",
+  front: "Before it",
+  behind: "Behind it",
+  anagrams: "Anagrams",
+  withBlank: "With a blank",
+  worth: "Worth as a leave",
 };
