@@ -119,7 +119,8 @@ export class MovesList extends HTMLElement {
     const rows = sorted.slice(0, this.most).map(({ move, score, leave, equity }) => ({
       attributes: { "data-move": move, "aria-current": this.found?.verdict.best === move ? "true" : null },
       cells: [
-        h("button", { type: "button", class: "step", "aria-label": texts.playIt(text(move), score), click: () => this.dispatchEvent(new CustomEvent("play", { detail: { move, score } })) }, text(move)),
+        h("button", { type: "button", class: "step", "aria-label": texts.playIt(text(move), score), click: () => this.dispatchEvent(new CustomEvent("play", { detail: { move, score } })) },
+          `${text(move)}${this.simulated.get(move)?.phony ? "*" : ""}`),
         score, leave, decimal(equity), "", "",
         h("input", { type: "checkbox", checked: this.ticked.has(move), "aria-label": texts.tick(text(move)), change: (/** @type {Event} */ { target }) => this.tick(move, /** @type {HTMLInputElement} */ (target).checked) }),
       ],

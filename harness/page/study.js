@@ -141,6 +141,12 @@ export const promoted = (study, path) => {
   return { study: changed(study, path.slice(0, at), first), path: path.map((each, depth) => (depth === at ? 0 : each)) };
 };
 
+/** The moves of a path alone, without notes. @param {Study} study @param {Path} path @returns {Study} */
+export const alone = (study, path) => {
+  const moves = nodesOn(study, path), next = moves.reduceRight((/** @type {Node[]} */ after, node) => [{ ...node, note: "", clock: "", next: after }], []);
+  return { ...study, note: "", other: [], next };
+};
+
 /** A study that starts where another has come to. @param {Study} study @param {Position} start @returns {Study} */
 export const startingAt = (study, start) => ({ ...study, isGame: false, start, note: "", next: [] });
 

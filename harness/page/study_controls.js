@@ -5,7 +5,8 @@ import { button, h } from "./dom.js";
 import { inBrowser } from "./kept.js";
 import { bare, tilesOf } from "./notation.js";
 import { ask } from "./server.js";
-import { cgpOf, changed, enter, isPlay, nodeAt, rackOf, readTyped, settlement, withSeat } from "./study.js";
+import { alone, cgpOf, changed, enter, faultsOf, isEntry, isPlay, nodeAt, rackOf, readTyped, settlement, withSeat } from "./study.js";
+import { writeStudy } from "./study_text.js";
 import { studyTexts as texts } from "./study_texts.js";
 import { moment, texts as common } from "./texts.js";
 
@@ -103,9 +104,11 @@ export class StudyControls {
     } else entry(what, Number(points), /** @type {Seat} */ (given === undefined ? last : Number(given)));
   }
 
-  /** What the server is asked about. @param {Position} position @param {Equipment} equipment */
+  /** What the server is asked about: the position; after a play of the other side also the line, which tells more. @param {Position} position @param {Equipment} equipment */
   asked(position, equipment) {
-    return { cgp: cgpOf(position, equipment, this.view.state.study.lexicon, !this.openRack.checked) };
+    const { study, path } = this.view.state, isOpen = this.openRack.checked, cgp = cgpOf(position, equipment, study.lexicon, !isOpen);
+    const last = nodeAt(study, path), tells = !isOpen && last && "move" in last && !isEntry(last.move) && !faultsOf(position, equipment).length;
+    return { cgp, ...(tells ? { line: writeStudy(alone(study, path), equipment), at: path.length + 1 } : {}) };
   }
 
   // --- what is opened and shared ---

@@ -61,8 +61,6 @@ export const studyTexts = {
   knowsRack: "the player to move knows the other rack",
   /** @param {string} name */
   lacksRack: (name) => `Type the rack of ${name} to see the moves. A move can be entered without it.`,
-  /** @param {string} name @param {number} lacking */
-  lacksTiles: (name, lacking) => `The rack of ${name} lacks ${counted(lacking, "tile")}: type them to see the moves.`,
 
   // the board
   play: "Play",

@@ -36,6 +36,8 @@ export class StudyView extends HTMLElement {
     this.equipment = null;
     /** @type {Map<string, Equipment>} By the name of their words. */
     this.equipments = new Map();
+    /** @type {Map<string, string>} Their tables, by the name of the words. */
+    this.tables = new Map();
     this.isSetUp = false;
     this.banner = h("p", { class: "banner", role: "alert", hidden: true });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
@@ -55,7 +57,7 @@ export class StudyView extends HTMLElement {
     this.line = new StudyLine();
     this.line.addEventListener("go", (event) => this.go(/** @type {CustomEvent} */ (event).detail));
     this.lookup = new WordLookup(this.analysis);
-    this.lookup.about = () => ({ rack: this.position.racks[this.position.onTurn] || undefined });
+    this.lookup.about = () => ({ table: this.tables.get(this.state.study.lexicon) ?? null });
     this.controls = new StudyControls(this);
   }
 
@@ -160,9 +162,10 @@ export class StudyView extends HTMLElement {
   }
 
   /** @param {string} lexicon @param {any} told */
-  equipped(lexicon, { board, tiles, rack_size, bingo_bonus }) {
+  equipped(lexicon, { board, tiles, rack_size, bingo_bonus, table }) {
     this.equipment = { layout: board, tiles, rackSize: rack_size, bingo: bingo_bonus };
     this.equipments.set(lexicon, this.equipment);
+    if (table) this.tables.set(lexicon, table);
     inBrowser.set("study equipments", { ...inBrowser.get("study equipments"), [lexicon]: this.equipment });
   }
 
@@ -357,8 +360,8 @@ export class StudyView extends HTMLElement {
     if (!equipment) return;
     const { before } = reached(study, path, this.columns), { onTurn, racks } = position, rackSize = equipment.rackSize ?? 7;
     const own = tilesOf(racks[onTurn]).length, left = unseen(position, equipment, [onTurn]), hidden = left.reduce((sum, [, count]) => sum + count, 0);
-    const lacks = !own ? texts.lacksRack(study.players[onTurn]) : own < rackSize && hidden > rackSize ? texts.lacksTiles(study.players[onTurn], rackSize - own) : "";
-    const isOpen = lacks !== ""; // what is played is known, and not what it was played from
+    const lacks = own ? "" : texts.lacksRack(study.players[onTurn]);
+    const isOpen = own < rackSize && hidden > rackSize; // what is played is known, and not what it was played from
     if (this.isSetUp) {
       this.place.replaceChildren(this.setup);
       this.setup.show(equipment, position);
