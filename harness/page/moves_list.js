@@ -48,7 +48,7 @@ export class MovesList extends HTMLElement {
     this.filter = h("input", { type: "search", id: "filter", placeholder: texts.filterHint, autocomplete: "off", spellcheck: "false", input: () => this.refilter() });
     this.list = h("div", { class: "listed" });
     this.start = h("button", { type: "button", class: "main", click: () => (this.running ? this.analysis.cancel(this.running) : this.simulate()) });
-    this.deeper = button(texts.deeper, () => this.simulate(2 * this.seconds));
+    this.deeper = button(texts.deeper, () => this.simulate(2 * this.seconds, this.compared));
     this.comparing = button(texts.compare, () => this.simulate(this.seconds, [...this.ticked]));
     this.findings = h("div");
   }
@@ -65,7 +65,7 @@ export class MovesList extends HTMLElement {
 
   /** @param {Equipment} equipment @param {Asked} asked */
   show(equipment, asked) {
-    if (this.equipment === equipment && this.asked?.cgp === asked.cgp && this.asked.lacks === asked.lacks) return;
+    if (this.equipment === equipment && this.asked?.cgp === asked.cgp && this.asked.lacks === asked.lacks) return void Object.assign(this.asked, asked); // the line may be another
     [this.equipment, this.asked] = [equipment, asked];
     this.ask();
   }
@@ -166,8 +166,9 @@ export class MovesList extends HTMLElement {
     const { asked } = this;
     if (!asked || !this.moves.length || this.running) return;
     this.ranks = new Map(this.simulated);
-    [this.seconds, this.found] = [seconds, null];
+    [this.seconds, this.found, this.compared] = [seconds, null, moves];
     this.simulated.clear();
+    this.findings.replaceChildren();
     const data = asked.line ? { data: dataOf(asked.line), line: asked.at, belief: true } : { data: dataOf(asked.cgp), line: 0 };
     this.running = this.analysis.request({ type: "analyse", ...data, seconds, ...(moves ? { moves } : {}) }, (message) => {
       if (asked === this.asked) this.hear(message);
@@ -176,6 +177,8 @@ export class MovesList extends HTMLElement {
     this.draw();
   }
 
+  /** @type {string[] | undefined} The moves that are compared alone. */
+  compared;
   /** @type {Map<string, Candidate>} The order of the rows while a simulation runs. */
   ranks = new Map();
 
@@ -188,7 +191,7 @@ export class MovesList extends HTMLElement {
       this.rollouts = message.rollouts;
       if (message.type === "turn") this.found = message;
       else this.tell(texts.soFar(grouped(message.rollouts)));
-    } else if (message.type === "error") this.fail(message, () => this.simulate(this.seconds));
+    } else if (message.type === "error") this.fail(message, () => this.simulate(this.seconds, this.compared));
     if (message.type === "done" || message.type === "error") {
       this.running = 0;
       if (message.type === "done") this.tell(this.found ? texts.done(grouped(this.rollouts), this.seconds) : message.stopped ? texts.stopped : this.status.textContent ?? "");

@@ -23,7 +23,7 @@ import { StudyLine } from "./variations.js";
 /** @typedef {{ id: string, study: Study, path: Path }} State `id`: by which the browser keeps it. */
 
 const WORDS = { play: texts.play, playFor: texts.playFor, exchangeNow: common.exchangeNow, entryKeys: texts.entryKeys };
-const MOST_BYTES = 100000, OURS = /^#note ~study /m;
+const MOST_BYTES = 100000, MOST_MOVES = 500, OURS = /^#note ~study /m;
 
 export class StudyView extends HTMLElement {
   constructor() {
@@ -97,7 +97,7 @@ export class StudyView extends HTMLElement {
       else if (kind === "review") await this.take(id === "mine" ? inWindow.get("review") ?? "" : await gcgOf(id), depth - 1);
       else if (kind && kind !== "kept") await this.openLink(kind);
       else await this.openKept(id);
-      if (kind && this.isKept) history.replaceState(null, "", "#/study"); // what is done now is kept, and not at that address
+      if (kind && this.isKept && this.isConnected) history.replaceState(null, "", "#/study"); // what is done now is kept, and not at that address
     } catch (error) {
       this.show();
       this.warn(error instanceof Error ? error.message : String(error), () => this.open([kind, id, at]));
@@ -136,7 +136,7 @@ export class StudyView extends HTMLElement {
   /** Open a game or a position as people write it. @param {string} data in base64 @param {number} [depth] moves from the start; else to the end */
   async take(data, depth = Infinity) {
     const text = textIn(data);
-    if (OURS.test(text)) return this.takeOurs(text, []);
+    if (OURS.test(text)) return this.takeOurs(text, Array(Math.max(0, Math.min(depth, MOST_MOVES))).fill(0));
     const told = await this.analysis.one({ type: "read", data });
     if (told.type !== "game" && told.code === "bad_game" && !isGcg(text) && text.trim().split(/\s+/)[0]?.includes("/")) { // can't be, and is to be mended
       await this.equip(lexiconOf(text));

@@ -64,7 +64,7 @@ export class StudyLine extends HTMLElement {
   item(path, text, depth, node) {
     const isHere = path.join() === this.path.join();
     return h("button", {
-      type: "button", class: "step", "aria-current": isHere ? "true" : null, "aria-label": `${depth ? `${texts.variation}: ` : ""}${path.length}. ${text}${node?.note ? `, ${texts.hasNote}` : ""}`,
+      type: "button", class: "step", "aria-current": isHere ? "true" : null, "aria-label": `${depth ? `${texts.variation}: ` : ""}${path.length ? `${path.length}. ` : ""}${text}${node?.note ? `, ${texts.hasNote}` : ""}`,
       click: () => this.dispatchEvent(new CustomEvent("go", { detail: path })),
     }, path.length ? `${path.length}. ` : "", text, node?.note ? h("span", { "aria-hidden": "true" }, " ✎") : "");
   }
