@@ -11,7 +11,7 @@ import { moveText } from "./game.js";
 import { readMove } from "./notation.js";
 import { Review } from "./review.js";
 import { studyTexts as texts } from "./study_texts.js";
-import { decimal, grouped, percent, texts as common } from "./texts.js";
+import { decimal, percent, texts as common } from "./texts.js";
 import { leaves, tileChances } from "./thoughts.js";
 
 /** @import { Analysis } from "./analysis.js" */
@@ -22,7 +22,7 @@ import { leaves, tileChances } from "./thoughts.js";
 /** @typedef {{ cgp: string, position: Position, line?: string, at?: number, lacks: string }} Asked `cgp`: as the player on turn sees it;
  *   `line`, `at`: the game up to here as GCG and the line to analyse, for what the last play tells; `lacks`: why nothing can be asked. */
 
-const SOON_MS = 40, FIRST_MOVES = 300, MOST_MOVES = 5000, ROWS = 40, SECONDS = 4;
+const SOON_MS = 40, FIRST_MOVES = 300, MOST_MOVES = 5000, ROWS = 40, SECONDS = 4, LEAVES = 10;
 
 export class MovesList extends HTMLElement {
   /** @param {Analysis} analysis */
@@ -190,11 +190,11 @@ export class MovesList extends HTMLElement {
       this.simulated = new Map(message.candidates.map((/** @type {Candidate} */ each) => [each.move, each]));
       this.rollouts = message.rollouts;
       if (message.type === "turn") this.found = message;
-      else this.tell(texts.soFar(grouped(message.rollouts)));
+      else this.tell(texts.soFar(message.rollouts));
     } else if (message.type === "error") this.fail(message, () => this.simulate(this.seconds, this.compared));
     if (message.type === "done" || message.type === "error") {
       this.running = 0;
-      if (message.type === "done") this.tell(this.found ? texts.done(grouped(this.rollouts), this.seconds) : message.stopped ? texts.stopped : this.status.textContent ?? "");
+      if (message.type === "done") this.tell(this.found ? texts.done(this.rollouts, this.seconds) : message.stopped ? texts.stopped : this.status.textContent ?? "");
       this.draw();
       this.showFound();
     } else this.fill();
@@ -212,7 +212,7 @@ export class MovesList extends HTMLElement {
     const { belief } = found;
     this.findings.replaceChildren(...verdictOf(review, turn, found),
       h("details", {}, h("summary", {}, texts.figures), ...figuresOf(review, turn, found)),
-      ...(belief ? [h("details", {}, h("summary", {}, texts.belief), h("p", { class: "note" }, belief.note), h("div", { class: "beliefs" }, tileChances(belief.tiles, ""), leaves(belief.top, undefined)))] : []));
+      ...(belief ? [h("details", {}, h("summary", {}, texts.belief), h("p", { class: "note" }, belief.note), h("div", { class: "beliefs" }, tileChances(belief.tiles, ""), leaves(belief.top.slice(0, LEAVES), undefined)))] : []));
   }
 
   // --- what is said ---

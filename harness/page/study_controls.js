@@ -170,6 +170,7 @@ export class StudyControls {
     const { view } = this, { study, path } = view.state, { position, equipment } = view, node = nodeAt(study, path), isStart = !path.length;
     const off = (/** @type {Element} */ each, /** @type {boolean} */ isOff) => each.setAttribute("aria-disabled", String(isOff));
     const put = (/** @type {HTMLInputElement | HTMLTextAreaElement} */ field, /** @type {string} */ value) => { if (field.value !== value && field !== document.activeElement) field.value = value; };
+    this.shared.replaceChildren(); // it was of another position
     off(this.undoing, !view.history.past.length);
     off(this.redoing, !view.history.future.length);
     this.settingUp.setAttribute("aria-pressed", String(view.isSetUp));

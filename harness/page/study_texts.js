@@ -95,10 +95,10 @@ export const studyTexts = {
   compare: "Compare the ticked",
   /** @param {number} seconds */
   simulating: (seconds) => `Simulating for ${counted(seconds, "second")} …`,
-  /** @param {string} rollouts */
-  soFar: (rollouts) => `${rollouts} rollouts so far.`,
-  /** @param {string} rollouts @param {number} seconds */
-  done: (rollouts, seconds) => `${rollouts} rollouts, up to ${counted(seconds, "second")}. ± is a 95 % interval.`,
+  /** @param {number} rollouts */
+  soFar: (rollouts) => `${counted(rollouts, "rollout")} so far.`,
+  /** @param {number} rollouts @param {number} seconds */
+  done: (rollouts, seconds) => `${counted(rollouts, "rollout")}, up to ${counted(seconds, "second")}. ± is a 95 % interval.`,
   stopped: "Stopped.",
   /** @param {string} why */
   leftOut: (why) => `This position is not analysed: ${why}.`,

@@ -233,8 +233,8 @@ export class StudyView extends HTMLElement {
 
   /** Begin with an empty board. @param {boolean} isGame whether a game is entered */
   beginNew(isGame) {
-    const { lexicon, players } = this.state.study;
-    this.history.push({ id: newId(), study: newStudy({ isGame, lexicon, players }), path: [] });
+    const { lexicon } = this.state.study;
+    this.history.push({ id: newId(), study: newStudy({ isGame, lexicon }), path: [] });
     this.isSetUp = !isGame;
     this.warn("");
     this.refresh();
