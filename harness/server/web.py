@@ -164,6 +164,7 @@ class Web:
                 "own": self.own,
                 "analysis": self.analyses,
                 "study": self.analyses,
+                "study_file": self.play is not None and self.play.offered.study is not None,
                 "on": self.hosting.listed().games,
                 "past": [_listed(it, self.corrected) for it in past.games],
                 "before": past.before,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,14 +20,13 @@ from harness.game_kinds import MAIN, GameKind
 from harness.server.page_analysis.process import AnalysisProcess
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Download, Page
+    from playwright.async_api import Browser, Download, Page, Route
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PHONE = 390
 ROLLOUTS = 400
 GAME = Path(__file__).parents[1] / "fixtures" / "games" / "static_greedy.gcg"
-FIRST_ROWS = "15/15/15/15/15/15/15/7WOrDS3/15/15/15/15/15/15/15"
 
 
 class Counted(AnalysisProcess):
@@ -252,11 +252,27 @@ async def test_what_cant_be_is_said_and_nothing_is_lost(url: str, browser: Brows
     await listed(page)
 
 
-async def test_a_game_of_others_opens_at_a_turn(url: str, browser: Browser) -> None:
-    page = (await again(browser, f"{url}#/study")).page
-    await page.get_by_label("A game as GCG").fill(GAME.read_text(encoding="utf-8"))
-    await press(page, "Open")
-    await page.locator("study-line button").nth(20).press("Enter")
-    assert await page.locator("study-line [aria-current]").inner_text() != ""
+async def test_a_game_of_a_file_opens_at_its_turn(url: str, browser: Browser) -> None:
+    shown = await opened(browser)
+    page = shown.page
+    data = base64.b64encode(GAME.read_bytes()).decode()
+
+    async def about(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json=await answer.json() | {"study_file": True})
+
+    await page.route("**/api/games", about)
+    told = {"data": data, "name": GAME.name, "turn": 4, "lexicon": "scowl"}
+    await page.route("**/api/study", lambda route: route.fulfill(json=told))
+    await shown.go(f"{url}#/study")
+    await page.locator("study-line [aria-current]", has_text="3. ").wait_for()
+    await listed(page)
+    await press(page, "Simulate")
+    await page.get_by_text("What the last play tells").wait_for()
     await page.keyboard.press("Home")
-    assert await page.locator("tile-board .tile").count() == 0
+    assert await tiles_of(page) == []
+    await press(page, "Pass")
+    await press(page, "Pass: sure?")
+    await page.reload()
+    await page.locator("study-line .variation [aria-current]").wait_for()
+    assert not shown.said

@@ -364,7 +364,7 @@ class AnalysisQueue:
             return
         if line is None:
             bonus = {"rack_size": rules.rack_size, "bingo_bonus": rules.bingo_bonus}
-            job.tell("game", **sheet, **board_and_tiles(rules), **bonus)
+            job.tell("game", **sheet, **board_and_tiles(rules), **bonus, table=job.table)
         job.turns = None if job.is_short else deque(turns)
 
     async def _analyse(self, job: Job, turn: dict[str, Any], engine: Engine) -> None:
