@@ -29,7 +29,8 @@ export class WordLookup extends HTMLElement {
 
   /** @param {string[]} words */
   async look(words) {
-    const told = await Promise.all(words.map((word) => this.analysis.one({ type: "words", word, ...this.about() })));
+    const told = [];
+    for (const word of words) told.push(await this.analysis.one({ type: "words", word, ...this.about() })); // one visitor may ask for little at once
     this.found.replaceChildren(...told.flatMap((each) => (each.type === "words" ? [this.result(each)] : each.type === "error" ? [h("p", { class: "note" }, sentenceOf(each))] : [])));
   }
 

@@ -81,7 +81,7 @@ export const studyTexts = {
   filter: "Filter",
   filterHint: "8D, ING, >30",
   equity: "Equity",
-  gain: "Gain",
+  gain: "Worth",
   compareHead: "Compare",
   /** @param {string} move @param {number} score */
   playIt: (move, score) => `Play ${move}, ${counted(score, "point")}`,
@@ -127,12 +127,12 @@ export const studyTexts = {
   entry: "Then",
   add: "Add",
   clock: "Clock",
-  takenOff: "challenged: it comes off",
+  takenOff: "a phony: it comes off",
   /** @param {number} points */
-  inVain: (points) => `challenged in vain: +${points}`,
-  loseTurn: "challenged in vain: turn lost",
+  inVain: (points) => `challenged, stands: +${points}`,
+  loseTurn: "stands: turn lost",
   lostTurn: "turn lost by a challenge",
-  settle: "the game is over: settle the racks",
+  settle: "the end: settle racks",
   /** @param {string} name */
   overtime: (name) => `${name}: −10 for time`,
 

@@ -4,6 +4,7 @@ import { Analysis, gcgOf, inBase64, inUtf8, sentenceOf, textIn } from "./analysi
 import { unseenTiles } from "./board.js";
 import { button, h, toGames } from "./dom.js";
 import { MoveEntry } from "./entry.js";
+import { noticesOf } from "./findings.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { WordLookup } from "./lookup.js";
 import { MovesList } from "./moves_list.js";
@@ -40,6 +41,7 @@ export class StudyView extends HTMLElement {
     this.tables = new Map();
     this.isSetUp = false;
     this.banner = h("p", { class: "banner", role: "alert", hidden: true });
+    this.notices = h("div");
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.title_ = h("h1", {}, texts.study);
     this.place = h("div");
@@ -59,6 +61,7 @@ export class StudyView extends HTMLElement {
     this.lookup = new WordLookup(this.analysis);
     this.lookup.about = () => ({ table: this.tables.get(this.state.study.lexicon) ?? null });
     this.controls = new StudyControls(this);
+    this.controls.redoing.after(this.line.stepping);
   }
 
   connectedCallback() {
@@ -128,9 +131,8 @@ export class StudyView extends HTMLElement {
 
   /** Open what this page wrote itself. @param {string} text @param {Path} path @param {string} [id] */
   async takeOurs(text, path, id = newId()) {
-    const known = studies().find((each) => inBrowser.get(`study ${each.id}`)?.text === text);
-    await this.equip(lexiconOf(text));
-    this.begin({ id: known?.id ?? id, ...readText(text, path, this.columns) });
+    const known = studies().find((each) => inBrowser.get(`study ${each.id}`)?.text === text), notice = await this.equip(lexiconOf(text));
+    this.begin({ id: known?.id ?? id, ...readText(text, path, this.columns) }, { notice });
   }
 
   /** Open a game or a position as people write it. @param {string} data in base64 @param {number} [depth] moves from the start; else to the end */
@@ -146,19 +148,22 @@ export class StudyView extends HTMLElement {
     if (told.type !== "game") throw new Trouble(told.code === "bad_game" ? texts.cantOpen(told.message) : sentenceOf(told), 0);
     this.equipped(lexiconOf(text), told);
     const study = told.gcg ? readStudy(told.gcg, this.columns) : fromCgp(told.turns[0].cgp), path = toEnd(study, []).slice(0, Math.max(0, depth));
-    this.begin({ id: newId(), study: { ...study, lexicon: study.lexicon || lexiconOf(text) }, path });
-    if (told.notice || told.notices?.length) this.warn([told.notice, ...(told.notices ?? []).map((/** @type {any} */ each) => common.noticed(each))].filter(Boolean).join(" "));
+    this.begin({ id: newId(), study: { ...study, lexicon: study.lexicon || lexiconOf(text) }, path }, told);
   }
 
-  /** Have the board and the tiles of some words; an Error says why not. @param {string} lexicon */
+  /** Have the board and the tiles of some words; return what is to be said of these. @param {string} lexicon @returns {Promise<string>} @throws {Trouble} says why not */
   async equip(lexicon) {
     const known = this.equipments.get(lexicon);
-    if (known) return void (this.equipment = known);
+    if (known) {
+      this.equipment = known;
+      return "";
+    }
     const told = await this.analysis.one({ type: "read", data: inBase64(inUtf8(`#player1 a a\n#player2 b b\n${lexicon && `#lexicon ${lexicon}\n`}`)) });
     const kept = (inBrowser.get("study equipments") ?? {})[lexicon];
     if (told.type === "game") this.equipped(lexicon, told);
     else if (kept) this.equipment = kept;
     else throw new Trouble(sentenceOf(told), 0);
+    return told.type === "game" ? told.notice : sentenceOf(told);
   }
 
   /** @param {string} lexicon @param {any} told */
@@ -169,11 +174,12 @@ export class StudyView extends HTMLElement {
     inBrowser.set("study equipments", { ...inBrowser.get("study equipments"), [lexicon]: this.equipment });
   }
 
-  /** Go on with another study. @param {State} state */
-  begin(state) {
+  /** Go on with another study. @param {State} state @param {{ notice?: string, notices?: any[] }} [told] what was not taken as it is written */
+  begin(state, { notice = "", notices = [] } = {}) {
     this.history = new History(state);
     this.isSetUp = false;
-    this.warn("");
+    this.warn(notice);
+    this.notices.replaceChildren(...noticesOf(/** @type {any} */ ({ told: { notices } })));
     this.show();
     this.keep();
   }
@@ -245,7 +251,7 @@ export class StudyView extends HTMLElement {
   /** @param {string} lexicon */
   async choose(lexicon) {
     try {
-      await this.equip(lexicon);
+      this.warn(await this.equip(lexicon));
       this.edit(({ study }) => ({ study: { ...study, lexicon } }));
     } catch (error) {
       this.warn(/** @type {Error} */ (error).message, () => this.choose(lexicon));
@@ -346,7 +352,7 @@ export class StudyView extends HTMLElement {
   show() {
     const { controls } = this;
     this.replaceChildren(
-      this.title_, this.banner, this.said, controls.bar, controls.opening,
+      this.title_, this.banner, this.notices, this.said, controls.bar, controls.opening,
       h("div", { class: "game" },
         h("div", { class: "play" }, this.place, this.faults),
         h("div", { class: "told" }, controls.sides, controls.acts, this.moves, h("section", { class: "tree" }, h("h2", {}, texts.line), this.line, controls.note)),

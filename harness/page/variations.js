@@ -17,8 +17,11 @@ export class StudyLine extends HTMLElement {
   path = [];
   steps = /** @type {const} */ ([["|◀", texts.toStart], ["◀", texts.back], ["▶", texts.on], ["▶|", texts.toEnd]]).map(([sign, label], at) => signButton(sign, label, () => this.step(at)));
 
+  /** Stands where it is seen with the board. */
+  stepping = h("span", { class: "steps", role: "group", "aria-label": texts.stepping }, ...this.steps);
+
   connectedCallback() {
-    if (!this.firstChild) this.append(h("div", { class: "controls", role: "group", "aria-label": texts.stepping }, ...this.steps), this.list);
+    if (!this.firstChild) this.append(this.list);
   }
 
   /** @param {Study} study @param {Path} path @param {number} columns */

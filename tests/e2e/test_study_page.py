@@ -192,7 +192,7 @@ async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Br
         await page.get_by_label("Move", exact=True).fill(move)
         await page.keyboard.press("Enter")
     await page.get_by_label("Clock").fill("21:03")
-    await page.get_by_label("Then").select_option(label="challenged: it comes off")
+    await page.get_by_label("Then").select_option(label="a phony: it comes off")
     await press(page, "Add")
     await rack(page, 0, "AEGILNV")
     for move in "-GV", "8D (WORDS)X", "8D (WORDS)", "-":
