@@ -4,7 +4,7 @@ import { inUtf8 } from "./analysis.js";
 import { button, h } from "./dom.js";
 import { inBrowser } from "./kept.js";
 import { bare, tilesOf } from "./notation.js";
-import { ask } from "./server.js";
+import { about, ask } from "./server.js";
 import { alone, cgpOf, changed, enter, faultsOf, isEntry, isPlay, nodeAt, rackOf, readTyped, settlement, withSeat } from "./study.js";
 import { writeStudy } from "./study_text.js";
 import { studyTexts as texts } from "./study_texts.js";
@@ -143,7 +143,8 @@ export class StudyControls {
 
   /** Offer the words that this server has, and with them its boards, tiles and rules. */
   async showWords() {
-    const told = await ask("api/play").catch(() => null), { lexicon } = this.view.state.study;
+    const { tournament } = await about().catch(() => ({ tournament: true })), { lexicon } = this.view.state.study;
+    const told = tournament ? null : await ask("api/play").catch(() => null);
     const names = [...new Set([lexicon, ...(told ? [told, ...told.tables] : []).map((/** @type {any} */ kind) => kind.lexicon)])].filter(Boolean);
     if (names.length < 2) return;
     const choice = h("select", { id: "lexicon", change: () => this.view.choose(choice.value) }, ...names.map((name) => h("option", { value: name, selected: name === lexicon }, name)));

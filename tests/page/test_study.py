@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
 from page.modules import asked
 
 from engine.notation.gcg import read_gcg
@@ -69,6 +70,7 @@ console.log(JSON.stringify({
 }));
 """
 RULES = standard_rules()
+GAMES = Path(__file__).parents[1] / "fixtures" / "gcg"
 GAME: list[list[Any]] = [
     ["rack", 0, "ADEORSW"],
     ["play", "8D WORDS"],
@@ -180,3 +182,15 @@ def test_moves_are_typed_as_people_write_them(tmp_path: Path) -> None:
     told = done(tmp_path, *good, ["play", "8Z WORD"], ["play", "15O TOO"], ["play", "A1 FAR"])
     assert len(told["trouble"]) == 3
     assert told["path"] == [0, 0, 0, 0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["challenge", "complete", "exchanges", "partial_racks", "phony", "player2_begins", "six_zeros"],
+)
+def test_a_game_is_written_with_the_positions_that_it_had(tmp_path: Path, name: str) -> None:
+    text = (GAMES / f"{name}.gcg").read_text(encoding="utf-8")
+    written = done(tmp_path, ["gcg", text])["written"]
+    was, now = (replay(read_gcg(each), RULES) for each in (text, written))
+    assert [step.before for step in now.steps] == [step.before for step in was.steps]
+    assert now.final == was.final
