@@ -219,13 +219,13 @@ export const linkOf = (study, path, equipment) => {
   return [VERSION, packed(new TextEncoder().encode(isShort ? text : cgpOf(position, equipment, study.lexicon))), ...(isShort && path.length ? [path.join("-")] : [])].join(".");
 };
 
-/** @param {string} link @returns {{ text: string, path: Path }} @throws {Error} a sentence: it is of another version, or broken */
+/** @param {string} link @returns {[text: string, path: Path]} @throws {Error} a sentence: it is of another version, or broken */
 export const readLink = (link) => {
   const [version = "", data = "", path = ""] = link.split(".");
   if (version !== String(VERSION)) throw new Error(texts.otherLink(version));
   try {
     const bytes = Uint8Array.from(atob(data.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
-    return { text: new TextDecoder("utf-8", { fatal: true }).decode(bytes), path: path ? path.split("-").map(Number) : [] };
+    return [new TextDecoder("utf-8", { fatal: true }).decode(bytes), path ? path.split("-").map(Number) : []];
   } catch {
     throw new Error(texts.brokenLink);
   }

@@ -98,7 +98,7 @@ export class StudyView extends HTMLElement {
       if (!study) return this.replaceChildren(h("h1", {}, texts.noStudies), toGames());
       if (kind === "game") await this.take(await gcgOf(id), depth);
       else if (kind === "review") await this.take(id === "mine" ? inWindow.get("review") ?? "" : await gcgOf(id), depth - 1);
-      else if (kind && kind !== "kept") await this.openLink(kind);
+      else if (kind && kind !== "kept") await this.takeOurs(...readLink(kind));
       else await this.openKept(id);
       if (kind && this.isKept && this.isConnected) history.replaceState(null, "", "#/study"); // what is done now is kept, and not at that address
     } catch (error) {
@@ -106,12 +106,6 @@ export class StudyView extends HTMLElement {
       this.warn(error instanceof Error ? error.message : String(error), () => this.open([kind, id, at]));
       if (!(error instanceof Error)) throw error;
     }
-  }
-
-  /** @param {string} link */
-  async openLink(link) {
-    const { text, path } = readLink(link);
-    await this.takeOurs(text, path);
   }
 
   /** @param {string} id */
@@ -291,7 +285,6 @@ export class StudyView extends HTMLElement {
   // --- what is kept, saved, sent on ---
 
   isKept = true;
-
   keep() {
     const { id, study, path } = this.state, { equipment } = this;
     if (!equipment || !study.next.length && !study.start.board.size && !study.start.racks.some(Boolean) && !study.note) return; // nothing yet
@@ -361,7 +354,7 @@ export class StudyView extends HTMLElement {
   }
 
   refresh() {
-    const { equipment, state: { study, path }, position } = this;
+    const { equipment, state: { study, path }, position } = this, hadFocus = this.contains(document.activeElement);
     this.controls.refresh();
     if (!equipment) return;
     const { before } = reached(study, path, this.columns), { onTurn, racks } = position, rackSize = equipment.rackSize ?? 7;
@@ -381,6 +374,8 @@ export class StudyView extends HTMLElement {
     this.unseen.replaceChildren(...unseenTiles(left, Math.max(0, hidden - rackSize), true));
     this.line.show(study, path, this.columns);
     this.moves.show(equipment, { ...this.controls.asked(position, equipment), position, lacks });
+    const at = document.activeElement, isLost = !this.contains(at) || at instanceof HTMLElement && at.closest("[hidden]") !== null;
+    if (hadFocus && isLost) this.isSetUp ? this.setup.squares.focus(this.setup.cursor.at) : this.entry.focusBoard(); // what was pressed is gone
   }
 
   /** Say what can't be. @param {{ message: string, squares?: number[] } | null} told by the server */

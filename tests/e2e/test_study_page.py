@@ -110,11 +110,11 @@ async def test_a_whole_study_by_keyboard(url: str, browser: Browser) -> None:
     await page.get_by_text("up to 4 seconds").wait_for()
     assert await page.locator("tr[data-move] .figure").count() > 4
     await page.locator("tr[data-move] button").first.press("Enter")
+    assert await page.evaluate("document.activeElement.role") == "gridcell"
 
     await rack(page, 1, "AEINRST")
     await listed(page)
-    board = page.locator("move-entry [role=gridcell][tabindex='0']")
-    await board.focus()
+    await page.locator("move-entry [role=gridcell][tabindex='0']").focus()
     await page.keyboard.press("ArrowDown")
     await page.keyboard.press("ArrowRight")
     await page.keyboard.press("Control+ArrowLeft")

@@ -49,7 +49,7 @@ const acts = {
   gcg: (gcg) => { at = { study: text.readStudy(gcg, columns), path: [] }; },
   link: (given) => {
     const linked = text.readLink(given ?? text.linkOf(at.study, at.path, equipment));
-    at = text.readText(linked.text, linked.path, columns);
+    at = text.readText(...linked, columns);
   },
   faults: () => study.faultsOf(position(), equipment)
     .forEach(({ part, squares }) => faults.push([part, squares])),
