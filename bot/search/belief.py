@@ -17,7 +17,7 @@ from msgspec import structs
 
 from bot.player import Believed, Budget, ExchangedCount, Observed, View
 from engine.inference.equity_loss import Judges, Play
-from engine.inference.inference import MOST_LISTED
+from engine.inference.inference import MOST_LISTED, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style
 from engine.inference.rack_filter import DOUBT, RackFilter
@@ -25,6 +25,8 @@ from engine.inference.rack_forecast import BingoForecast, tile_chances
 from engine.rules.moves import Exchange, Pass, Place
 from engine.rules.position import Position, Rack
 from engine.rules.rules import may_exchange, rack_tiles
+from lexicons.alphabet import Alphabet
+from lexicons.arrays import F64
 from protocol.parts import MAX_LEAVES, LeaveChance
 
 from .anytime import Anytime, time_until
@@ -214,23 +216,8 @@ class OpponentModel:
         posterior = self.tracker.conclude(inference)
         seconds, alphabet = clock() - began, self._before.rules.distribution.alphabet
         tiles = tile_chances(self.tracker.prior, seen.left, self._drawn(seen))
-        self.told = Believed(
-            leaves_considered=posterior.considered,
-            leaves_surviving=posterior.surviving,
-            top=tuple(
-                LeaveChance(leave=alphabet.text(leave), prior=prior, posterior=chance)
-                for leave, prior, chance in posterior.top(MAX_LEAVES)
-            ),
-            mass_top10=posterior.mass_of_top(10),
-            entropy_prior=posterior.entropy_prior,
-            entropy=posterior.entropy,
-            unseen=posterior.unseen,
-            effective=posterior.effective,
-            tiles={alphabet.tile_text(tile): chance for tile, chance in enumerate(tiles.tolist())},
-            seconds=seconds,
-            note=posterior.note,
-            style=self._style(),
-        )
+        told = believed(posterior, tiles, alphabet)
+        self.told = structs.replace(told, seconds=seconds, style=self._style())
 
     def _revealed(self, position: Position, move: Place | Pass) -> None:
         self.tracker.revealed(position, move)
@@ -268,6 +255,25 @@ class OpponentModel:
         # Missed turns may have left impossible leaves, which simulations refuse.
         self.tracker.prior = self.tracker.prior.part_of(view.unseen) or LeavePrior.nothing()
         return self.tracker.belief(0.0 if self.known else self._doubt)
+
+
+def believed(known: Posterior, tiles: F64, alphabet: Alphabet) -> Believed:
+    """Return a belief as it is reported; ``tiles`` are the chances of each tile on the rack."""
+    return Believed(
+        leaves_considered=known.considered,
+        leaves_surviving=known.surviving,
+        top=tuple(
+            LeaveChance(leave=alphabet.text(leave), prior=prior, posterior=chance)
+            for leave, prior, chance in known.top(MAX_LEAVES)
+        ),
+        mass_top10=known.mass_of_top(10),
+        entropy_prior=known.entropy_prior,
+        entropy=known.entropy,
+        unseen=known.unseen,
+        effective=known.effective,
+        tiles={alphabet.tile_text(tile): chance for tile, chance in enumerate(tiles.tolist())},
+        note=known.note,
+    )
 
 
 def judges_for(view: View) -> Judges:

@@ -65,7 +65,8 @@ def read_cgp(text: str, rules: Rules) -> Position:
     if len(held) != 2:
         raise NotationError(
             f"racks: {shown(fields[1])} is {len(held)} of the two racks 'on turn/next'; "
-            "an unknown rack is empty, as in 'ABCDEFG/'"
+            "an unknown rack is empty, as in 'ABCDEFG/'",
+            "racks",
         )
     first, second = (
         read_rack(rack, f"{name} rack", rules.distribution.alphabet, rules.rack_size)
@@ -74,18 +75,20 @@ def read_cgp(text: str, rules: Rules) -> Position:
     check_tile_counts(board, (first, second), rules.distribution)
     if not _COUNT.fullmatch(fields[3]):
         raise NotationError(
-            f"zeros: {shown(fields[3])} is not a number of scoreless turns, 0 or more"
+            f"zeros: {shown(fields[3])} is not a number of scoreless turns, 0 or more", "rules"
         )
     operations = read_operations(text)
     if len(points) != 2 or not all(map(_SCORE.fullmatch, points)):
-        raise NotationError(f"scores: {shown(fields[2])} is not two whole numbers such as 120/98")
+        why = f"scores: {shown(fields[2])} is not two whole numbers such as 120/98"
+        raise NotationError(why, "scores")
     scores = int(points[0]), int(points[1])
     position = Position(board, (first, second), scores, scoreless_turns=int(fields[3]))
     for name, argument in operations:
         if name in _COUNTED and not _COUNTED[name].fullmatch(argument):
             raise NotationError(
                 f"operation {shown(f'{name} {argument}')}: passes are a number, as in 'passes 2;', "
-                "and exchanges two, as in 'exchanges 1/0;'"
+                "and exchanges two, as in 'exchanges 1/0;'",
+                "rules",
             )
         if name == "passes":
             position = replace(position, passes=int(argument) * rules.limits_passes)
@@ -171,12 +174,16 @@ def check_tile_counts(board: Board, racks: Iterable[Rack], distribution: TileDis
         NotationError: names the tile, how many there are and how many the game has.
     """
     for tile, count in sorted(Counter(tiles_of(board, racks)).items()):
-        if count > distribution.counts[tile]:
+        if count > (most := distribution.counts[tile]):
+            laid = [BLANK if placed & BLANK_FLAG else placed or -1 for placed in board.squares]
+            squares = [at for at, placed in enumerate(laid) if placed == tile]
             raise NotationError(
                 f"board and racks hold {count} of {distribution.alphabet.tile_text(tile)}; "
-                f"the {distribution.name} distribution has {distribution.counts[tile]}"
+                f"the {distribution.name} distribution has {most}"
                 + "; on a board a letter in lower case is a blank"
-                * (tile == BLANK)
+                * (tile == BLANK),
+                "board" if len(squares) > most else "racks",
+                squares,
             )
 
 
@@ -194,13 +201,13 @@ def read_rack(text: str, where: str, alphabet: Alphabet, limit: int) -> Rack:
         try:
             tiles = alphabet.tiles(text)
         except ValueError as error:
-            raise NotationError(f"{where}: {error}") from None
+            raise NotationError(f"{where}: {error}", "racks") from None
         if any(tile & BLANK_FLAG for tile in tiles):
-            raise NotationError(f"{where}: {shown(text)} has lower case; on a rack a blank is '?'")
+            why = f"{where}: {shown(text)} has lower case; on a rack a blank is '?'"
+            raise NotationError(why, "racks")
         if len(tiles) > limit:
-            raise NotationError(
-                f"{where}: {shown(text)} is {len(tiles)} tiles; a rack holds {limit}"
-            )
+            why = f"{where}: {shown(text)} is {len(tiles)} tiles; a rack holds {limit}"
+            raise NotationError(why, "racks")
         return tuple(sorted(tiles))
 
     return _read_with_brackets(read, text, where, alphabet, range(1, limit + 1))
@@ -210,16 +217,18 @@ def _read_board(text: str, rules: Rules) -> Board:
     rows = text.split("/")
     layout = rules.layout
     if len(rows) != layout.rows:
-        raise NotationError(f"board: {len(rows)} rows; the {layout.name} board has {layout.rows}")
+        why = f"board: {len(rows)} rows; the {layout.name} board has {layout.rows}"
+        raise NotationError(why, "board")
     squares = bytearray()
     for number, row in enumerate(rows, start=1):
         where, sizes = f"board, row {number}", range(layout.columns, layout.columns + 1)
-        read = partial(_read_row, where, rules)
+        read = partial(_read_row, where, rules, len(squares))
         squares += _read_with_brackets(read, row, where, rules.distribution.alphabet, sizes)
     return Board(layout, bytes(squares))
 
 
-def _read_row(where: str, rules: Rules, row: str) -> bytes:
+def _read_row(where: str, rules: Rules, begin: int, row: str) -> bytes:
+    """Read a row whose first square has the number ``begin``."""
     columns, squares, width = rules.layout.columns, bytearray(), 0
     for match in _SQUARES.finditer(row):
         token = match[0]
@@ -234,10 +243,11 @@ def _read_row(where: str, rules: Rules, row: str) -> bytes:
         try:
             squares.append(tile_on_board(token, rules.distribution.alphabet))
         except NotationError as error:
-            raise NotationError(f"{where}, square {width}: {shown(token)} {error}") from None
+            why = f"{where}, square {width}: {shown(token)} {error}"
+            raise NotationError(why, "board", [begin + min(width, columns) - 1]) from None
     if width != columns:
         raise NotationError(
-            f"{where}: {shown(row)} is {min(width, 10**9)} squares; a row has {columns}"
+            f"{where}: {shown(row)} is {min(width, 10**9)} squares; a row has {columns}", "board"
         )
     return bytes(squares)
 

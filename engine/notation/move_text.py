@@ -15,7 +15,7 @@ number; a pass is ``-`` alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Pass, Place
 from engine.rules.position import Board
@@ -31,7 +31,16 @@ _COUNT = re.compile(r"-([1-9][0-9]?)")
 
 
 class NotationError(ValueError):
-    """Text that is not a move, a CGP or a GCG, or that contradicts the board."""
+    """Text that is not a move, a CGP or a GCG, or that contradicts the board.
+
+    ``part`` of a position is ``board``, ``racks``, ``scores`` or ``rules``, empty if unknown;
+    ``squares`` are those of the board that are wrong, row by row from 0.
+    """
+
+    def __init__(self, message: str, part: str = "", squares: Iterable[int] = ()) -> None:
+        super().__init__(message)
+        self.part = part
+        self.squares = tuple(squares)
 
 
 def format_square(row: int, column: int, direction: Direction) -> str:

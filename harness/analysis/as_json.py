@@ -243,6 +243,8 @@ def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
     )
     if findings.worths or findings.cases:
         known["proven"] = findings.is_proven(row.move)
+    if findings.is_phony(row.move):
+        known["phony"] = True
     unknown = ("win", "win_error", "equity", "equity_error")
     return known if row.samples else known | dict.fromkeys(unknown)
 

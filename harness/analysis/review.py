@@ -82,8 +82,7 @@ def turns_of(gcg: GcgGame, replay: Replay, rules: Rules) -> list[Turn]:
     Raises:
         ValueError: no turn can be analysed.
     """
-    lines = (line for line, step in enumerate(replay.steps, start=1) if step.event.kind.is_turn)
-    turns = [turn_before(gcg, replay, line, rules) for line in lines]
+    turns = list_turns(gcg, replay, rules)
     if not turns:
         raise ValueError("there are no turns to review")
     if all(turn.obstacle for turn in turns):
@@ -91,11 +90,18 @@ def turns_of(gcg: GcgGame, replay: Replay, rules: Rules) -> list[Turn]:
     return turns
 
 
+def list_turns(gcg: GcgGame, replay: Replay, rules: Rules) -> list[Turn]:
+    """List the turns of a game, even if none can be analysed."""
+    lines = (line for line, step in enumerate(replay.steps, start=1) if step.event.kind.is_turn)
+    return [turn_before(gcg, replay, line, rules) for line in lines]
+
+
 def analyse_turn(
     settings: Settings,
     turn: Turn,
     stopped: Callable[[], bool],
     told: Callable[[Findings], None] | None = None,
+    moves: Sequence[Move] = (),
 ) -> Findings | OverRacks:
     """Find the best move of a turn (``analyse``), or the play's cost (``analyse_over_racks``)."""
     if turn.lacks_tiles and isinstance(turn.played, Place):
@@ -105,10 +111,11 @@ def analyse_turn(
         turn.position,
         turn.played,
         taken_back=turn.taken_back,
+        moves=moves,
         told=told,
         stopped=stopped,
     )
-    if turn.step is None or turn.played is not None:
+    if turn.step is None or turn.played is not None or moves:
         return findings
     question = replace(findings.question, obstacle="which tiles it was is not recorded")
     return replace(findings, question=question)

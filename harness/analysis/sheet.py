@@ -14,7 +14,7 @@ from engine.notation.replaying import STOOD, Replay, as_computed, replay
 from engine.rules.moves import Move, Place
 from engine.rules.rules import Rules, canonical, why_not
 
-from .review import Turn, turn_before, turns_of
+from .review import Turn, list_turns, turn_before
 
 MOST_TURNS = 200
 """Turns of a game; a longer one is refused."""
@@ -33,14 +33,14 @@ class Sheet:
     def turn(self, line: int, rules: Rules) -> Turn:
         """Return the turn before a line of the score sheet, or a position's only turn.
 
+        The line after the last is that of the final position.
+
         Raises:
-            ValueError: there is no such line, or no turn before it.
+            ValueError: there is no such line.
         """
         if self.gcg is None or self.replay is None:
             return self.turns[0]
-        last = len(self.replay.steps)
-        if not 1 <= line <= last:
-            raise ValueError(f"the game has lines 1 to {last}, and no line {line}")
+        self.replay.check_line(line)
         return turn_before(self.gcg, self.replay, line, rules)
 
 
@@ -48,7 +48,7 @@ def read_sheet(data: bytes, rules: Rules) -> Sheet:
     """Read a GCG as people write it, or else a CGP.
 
     Raises:
-        ValueError: says what is wrong, and in which line; or nothing in it can be analysed.
+        ValueError: says what is wrong, and in which line.
     """
     text = data.removeprefix(b"\xef\xbb\xbf")  # which tells the encoding of a GCG
     if not _IS_GCG.search(text):
@@ -58,7 +58,7 @@ def read_sheet(data: bytes, rules: Rules) -> Sheet:
     if (count := sum(event.kind.is_turn for event in gcg.events)) > MOST_TURNS:
         raise ValueError(f"the game has {count} turns; {MOST_TURNS} are looked at at most")
     played = replay(gcg, rules, notices)
-    return Sheet(tuple(turns_of(gcg, played, rules)), gcg, played)
+    return Sheet(tuple(list_turns(gcg, played, rules)), gcg, played)
 
 
 def _position(data: bytes, rules: Rules) -> Turn:
@@ -74,9 +74,7 @@ def _position(data: bytes, rules: Rules) -> Turn:
             "'board racks scores zeros'"
         )
     position = read_cgp(text, rules)
-    if obstacle := why_not(position, rules):
-        raise ValueError(obstacle)
-    return Turn(position)
+    return Turn(position, obstacle=why_not(position, rules))
 
 
 def read_try(text: str, turn: Turn, rules: Rules) -> Move:
@@ -94,8 +92,9 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
     """Return what was given as JSON: the turns with their positions (CGP), before any analysis.
 
     ``notice`` is a sentence if the game names another lexicon than ``lexicon``; ``notices`` are of
-    what is not taken as it is written; ``gcg`` is the game by the rules, as we write it; ``seq`` is
-    the number that a turn's event has in games of ours.
+    what is not taken as it is written; ``gcg`` is the game by the rules, as we write it; ``final``
+    is the position after the last line of a game, as a turn; ``seq`` is the number that a turn's
+    event has in games of ours.
     """
     gcg, alphabet = sheet.gcg, rules.distribution.alphabet
     notice, written = "", None
@@ -108,6 +107,21 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
         with suppress(NotationError):  # such as a title with a line end of another system
             written = write_gcg(as_computed(gcg, sheet.replay))
     steps = sheet.replay.steps if sheet.replay else ()
+
+    def as_json(turn: Turn) -> dict[str, Any]:
+        return {
+            "line": turn.line,
+            # Challenges that are only notes count as events too.
+            "seq": turn.line + sum(it.event.note == STOOD for it in steps[: turn.line - 1]),
+            "seat": turn.position.on_turn,
+            "cgp": write_cgp(turn.position, rules),
+            "rack": alphabet.text(turn.position.racks[turn.position.on_turn]),
+            "played": None if turn.played is None else format_move(turn.played, alphabet),
+            "score": turn.step.event.score if turn.step else None,
+            "computed": turn.step.computed if turn.step else None,
+            "left_out": turn.obstacle or None,
+        }
+
     return {
         "title": gcg.title if gcg else "",
         "players": [player.name or player.nick for player in gcg.players] if gcg else [],
@@ -115,19 +129,6 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
         "notices": sheet.replay.notices if sheet.replay else (),
         "gcg": written,
         "scores": sheet.replay.final.scores if sheet.replay else sheet.turns[0].position.scores,
-        "turns": [
-            {
-                "line": turn.line,
-                # Challenges that are only notes count as events too.
-                "seq": turn.line + sum(it.event.note == STOOD for it in steps[: turn.line - 1]),
-                "seat": turn.position.on_turn,
-                "cgp": write_cgp(turn.position, rules),
-                "rack": alphabet.text(turn.position.racks[turn.position.on_turn]),
-                "played": None if turn.played is None else format_move(turn.played, alphabet),
-                "score": turn.step.event.score if turn.step else None,
-                "computed": turn.step.computed if turn.step else None,
-                "left_out": turn.obstacle or None,
-            }
-            for turn in sheet.turns
-        ],
+        "turns": [as_json(turn) for turn in sheet.turns],
+        "final": as_json(sheet.turn(len(steps) + 1, rules)) if gcg else None,
     }

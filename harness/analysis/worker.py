@@ -4,11 +4,14 @@ It reads messages from its standard input and answers on its standard output, ea
 length in four bytes, little-endian. It does one task at a time; ``{"stop": true}`` ends the current
 one with what is known by then. Answers to a task are:
 
-* ``{"sheet": …}`` if the task names no line: the turns of what was given (``sheet_json``), and the
-  ``table`` whose words and rules apply;
+* ``{"sheet": …}`` if the task names no line: the turns of what was given (``sheet_json``);
 * ``{"so_far": …}`` a few times a second, and last ``{"findings": …}``, as
-  ``tilewire analyze --json`` prints them, with ``replies`` (``replies_json``);
-* ``{"refused": sentence}`` if the task can't be done.
+  ``tilewire analyze --json`` prints them, with ``replies`` (``replies_json``) and ``belief``;
+* ``{"moves": …}``, the list of moves before a line, or ``{"words": …}`` (``look_up``);
+* ``{"refused": sentence}`` if the task can't be done, with the ``part`` and the ``squares`` of a
+  position that are wrong, if known.
+
+The last answer has the ``table`` whose words and rules apply, unless it refuses.
 """
 
 from __future__ import annotations
@@ -27,13 +30,25 @@ from typing import Any, BinaryIO
 import msgspec
 
 from bot.equipment import Resources, tables_for
+from bot.player import Believed
 from bot.search.analysis.findings import Findings, Settings
+from bot.search.analysis.inferred import look, observe
 from bot.search.analysis.over_racks import OverRacks
+from bot.search.analysis.questions import rank_moves
+from bot.search.belief import RACKS, believed
+from engine.inference.equity_loss import Judges
+from engine.inference.likelihood import MODELS, Style
+from engine.movegen.generator import Generator
+from engine.notation.cgp import write_cgp
+from engine.notation.move_text import NotationError
+from engine.notation.replaying import LOST_TURN, Replay
 from engine.rules.rule_sets import rules_in_play
+from engine.rules.rules import stalled, why_not
 from harness.game_kinds import MAIN, GameKind
 from lexicons.store import load_lexicon
 
 from .as_json import answer_json, progress_json, replies_json
+from .look_up import look_up
 from .review import Turn, analyse_turn
 from .sheet import read_sheet, read_try, sheet_json
 from .task import LENGTH, Task
@@ -59,7 +74,7 @@ class Analyst:
         if table not in self._desks:
             self._desks[table] = _Desk(self._kinds[table])
         answer = self._desks[table].do(task, told, stopped)
-        return answer | {"table": table} if "sheet" in answer else answer
+        return answer if "refused" in answer else answer | {"table": table}
 
     def _table_of(self, data: bytes) -> str:
         """Return the table whose lexicon a game names and whose rules fit best, else ``MAIN``."""
@@ -80,7 +95,8 @@ class _Desk:
         equipment = kind.equipment
         self._rules = rules = rules_in_play(kind.rules)
         lexicon = load_lexicon(equipment.lexicon, rules.distribution)
-        self._resources = Resources(lexicon, *tables_for(equipment, rules.distribution))
+        self._leaves, chances = tables_for(equipment, rules.distribution)
+        self._resources = Resources(lexicon, self._leaves, chances)
         # Each task for a turn has the whole game.
         self._read = lru_cache(maxsize=8)(partial(read_sheet, rules=rules))
 
@@ -88,37 +104,75 @@ class _Desk:
         self, task: Task, told: Callable[[dict[str, Any]], None], stopped: Callable[[], bool]
     ) -> dict[str, Any]:
         """Do a task and return the answer; ``told`` takes the ``so_far`` answers."""
+        words = self._resources.lexicon
         try:
+            if task.word:
+                return {"words": look_up(task.word, task.rack, words, self._leaves)}
             sheet = self._read(task.data)
             if task.line is None:
-                return {"sheet": sheet_json(sheet, self._rules, self._resources.lexicon.name)}
+                return {"sheet": sheet_json(sheet, self._rules, words.name)}
             turn = sheet.turn(task.line, self._rules)
+            if task.most:
+                return {"moves": self._moves(turn, task.most)}
             if turn.obstacle:
                 raise ValueError(turn.obstacle)
-            return {"findings": self._findings(turn, task, told, stopped)}
+            belief = self._belief(sheet.replay, task.line) if task.believes else None
+            return {"findings": self._findings(turn, belief, task, told, stopped)}
+        except NotationError as error:
+            return {"refused": str(error), "part": error.part or None, "squares": error.squares}
         except ValueError as error:
             return {"refused": str(error)}
+
+    def _moves(self, turn: Turn, most: int) -> dict[str, Any]:
+        """List the moves before a turn, for which a part of a rack is enough."""
+        position, rules = turn.position, self._rules
+        if lacks := why_not(position, rules, whole=False):
+            raise NotationError(lacks, "scores" if stalled(position, rules) else "racks")
+        if turn.obstacle != why_not(position, rules):
+            raise ValueError(turn.obstacle)
+        generator = Generator(self._resources.lexicon, rules, self._leaves)
+        listed = answer_json(rank_moves(generator, position, most), rules)
+        count = sum(listed["count"].values())
+        return {"line": turn.line, "cgp": write_cgp(position, rules), **listed, "count": count}
+
+    def _belief(self, played: Replay | None, line: int) -> Believed | None:
+        """Return what the play before a line tells; None if there is none, or it tells nothing."""
+        step = played.steps[line - 2] if played and line > 1 else None
+        if step is None or not step.event.kind.is_turn or LOST_TURN in step.event.note.split("\n"):
+            return None
+        rules, words, position = self._rules, self._resources.lexicon, step.before
+        if len(position.racks[1 - step.seat]) < rules.rack_size:  # a part counts as nothing
+            position = position.with_rack(1 - step.seat, ())
+        with suppress(ValueError):  # a phony, or an empty bag
+            move = int(step.event.detail) if step.move is None else step.move
+            seen = observe(position.with_rack(step.seat, ()), move, rules, words)
+            judges, style = Judges(words, rules, self._leaves), Style.of(MODELS["soft"])
+            known, _ = look(judges, seen.play, seen.counts, style, racks=RACKS)
+            return believed(known, seen.tiles_now(known.as_prior()), rules.distribution.alphabet)
+        return None
 
     def _findings(
         self,
         turn: Turn,
+        belief: Believed | None,
         task: Task,
         told: Callable[[dict[str, Any]], None],
         stopped: Callable[[], bool],
     ) -> dict[str, Any]:
         settings = Settings(
             self._rules,
-            self._resources,
+            replace(self._resources, threads=task.threads),
             seed=task.seed,
             seconds=task.seconds,
             rollouts=task.rollouts,
         )
-        told_s = time.monotonic()
+        told_s, is_known = time.monotonic(), False
 
         def tell(findings: Findings) -> None:
-            nonlocal told_s
-            if time.monotonic() - told_s >= SO_FAR_S:
-                told_s = time.monotonic()
+            nonlocal told_s, is_known
+            is_first = findings.is_known and not is_known  # it comes as soon as all have samples
+            if is_first or time.monotonic() - told_s >= SO_FAR_S:
+                told_s, is_known = time.monotonic(), findings.is_known
                 told({"so_far": progress_json(findings, self._rules)})
 
         findings: Findings | OverRacks
@@ -127,12 +181,15 @@ class _Desk:
         if task.move:
             move = read_try(task.move, turn, self._rules)
             turn = replace(turn, tried=move, taken_back=False)
-        findings = analyse_turn(settings, turn, stopped, tell)
-        leaves = self._resources.leaves
-        known = answer_json(findings, self._rules, line=turn.line, nick=turn.nick, leaves=leaves)
-        own = {"line": turn.line, "notices": [*turn.notices]}
+        moves = [read_try(text, turn, self._rules) for text in task.moves]
+        findings = analyse_turn(settings, turn, stopped, tell, moves)
+        nick, leaves = turn.nick, self._leaves
+        known = answer_json(findings, self._rules, line=turn.line, nick=nick, leaves=leaves)
+        own: dict[str, Any] = {"line": turn.line, "notices": [*turn.notices]}
         if isinstance(findings, Findings):
             own["replies"] = replies_json(findings)
+        if task.believes:
+            own["belief"] = belief
         return known | own
 
 

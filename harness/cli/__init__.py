@@ -51,6 +51,7 @@ GROUPS = {
         "backup": "Copy a journal, even while a server writes to it, and check the copy.",
     },
     "Analysis": {
+        "study": "Set up a position or open a game, and study it in the browser.",
         "analyze": "Find the best move of a position by simulation, or review a game (GCG).",
         "generate": "List the moves of a position (CGP), the best first.",
         "preendgame": "Compare moves with few tiles in the bag by how often they win.",

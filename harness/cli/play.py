@@ -28,6 +28,7 @@ from harness.matches.config import told_apart
 from harness.server.admission import Admission, check_admission
 from harness.server.ladder.settings import ServerTime
 from harness.server.page_analysis.process import AnalysisProcess
+from harness.server.page_analysis.queue import AnalysisSettings
 from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tokens import Gatekeeper
@@ -62,6 +63,7 @@ HANDICAPS = {
     "champion-1s": ("champion?time=1s", "champion, with at most a second a turn"),
 }
 """Levels, beside the bots of ``serve``: seat and description (measured in ``docs/play.md``)."""
+OWN_ANALYSIS = AnalysisSettings(seconds=600, seconds_per_hour=36_000, per_visitor=30)
 NOBODY = "you"
 """The name of a person whose login name can't be used."""
 
@@ -116,12 +118,11 @@ def play(
     abouts = {each: about(spec) for each, spec in specs.items()}
     abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
     offered = Offered(abouts, person, opponent, is_private=True)
-    if port is None:
-        port = 0 if is_loopback(host) else PORT
-    house = _OwnServer(equipment, specs, offered, clock, games, host, port, db, name is not None)
+    house = OwnServer(equipment, specs, offered, clock, games, host, port, db, name is not None)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         is_chosen = rules is not None or tables.lexicon != Equipment.lexicon
-        page = partial(_on_page, house, opens=not no_browser)
+        kept = f"your games are kept in {db}"
+        page = partial(on_page, house, "play", kept, opens=not no_browser)
         options.run(_in_terminal(house, is_chosen=is_chosen) if terminal else page())
 
 
@@ -164,8 +165,8 @@ def _person(name: str | None, bots: dict[str, SeatSpec]) -> str:
 
 
 @dataclass
-class _OwnServer:
-    """The parts of a person's own server."""
+class OwnServer:
+    """The parts of a person's own server; its port of None is ``PORT``, or any on loopback."""
 
     equipment: Equipment
     specs: dict[str, SeatSpec]
@@ -173,9 +174,9 @@ class _OwnServer:
     clock: TimeControl
     games: int
     host: str
-    port: int
+    port: int | None
     db: Path
-    is_named: bool
+    is_named: bool = False
     listens: bool = False
 
     def tell(self, sentence: str) -> None:
@@ -206,7 +207,10 @@ class _OwnServer:
         """Make the server, which does not listen yet; later end its bots and close its journal."""
         hidden = files_at(self.db)
         house = House(self.specs, self.equipment, hidden=hidden)
-        await check_address(self.host, self.port)  # before there is a journal
+        port = (0 if is_loopback(self.host) else PORT) if self.port is None else self.port
+        await check_address(self.host, port)  # before there is a journal
+        # Its clock comes first: an analysis may have a core that a game leaves free.
+        idle = bool(self.specs) and usable_cores() <= self.equipment.threads
         with closing(Journal(self.db, RESERVE_BYTES)) as journal:
             self._take_up(journal)
             try:
@@ -216,28 +220,29 @@ class _OwnServer:
                     Gatekeeper(journal),
                     house.lend,
                     host=self.host,
-                    port=self.port,
+                    port=port,
                     time=self.clock,
                     max_games=self.games,
                     drain_s=0,
                     tell=self.tell,
                     offered=self.offered,
-                    analyst=partial(AnalysisProcess.start, hidden=hidden),
+                    analysis=OWN_ANALYSIS,
+                    analyst=partial(AnalysisProcess.start, idle=idle, hidden=hidden),
                 )
             finally:
                 await house.close()
 
 
-async def _on_page(house: _OwnServer, *, opens: bool) -> None:
+async def on_page(house: OwnServer, view: str, kept: str, *, opens: bool) -> None:
+    """Serve a person's page, and open its ``view``, until a signal comes; say what is ``kept``."""
     async with house.server() as server:
 
         def started() -> None:
             house.listens = True
-            url = f"http://{reached_at(house.host, server.port)}/#/play"
-            kept = f"your games are kept in {house.db}"
-            print(f"play at {url} (Ctrl-C ends it; {kept})", flush=True)
+            url = f"http://{reached_at(house.host, server.port)}/#/{view}"
+            print(f"{view} at {url} (Ctrl-C ends it; {kept})", flush=True)
             if not is_loopback(house.host):
-                options.say(f"anybody who can reach {house.host} may play here, in your name too")
+                options.say(f"anybody who can reach {house.host} may {view} here, as you may")
             if opens:
                 options.open_in_browser(url)
 
@@ -245,7 +250,7 @@ async def _on_page(house: _OwnServer, *, opens: bool) -> None:
         await until_stopped(server, started, told)
 
 
-async def _in_terminal(house: _OwnServer, *, is_chosen: bool) -> None:
+async def _in_terminal(house: OwnServer, *, is_chosen: bool) -> None:
     """Play in the terminal; fail if chosen rules or words are not those of a game that goes on."""
     from engine.rules.rule_sets import rules_in_play
 

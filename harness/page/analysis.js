@@ -4,7 +4,7 @@ import { ask, gcgPath, Pulse, socketUrl } from "./server.js";
 import { texts } from "./texts.js";
 
 /** @typedef {(message: any) => void} Hear Takes the answers to a request, up to `done` or `error`. */
-/** @typedef {{ line?: number, move?: string, seconds?: number }} Wish What to analyse; without a line every turn. */
+/** @typedef {{ line?: number, move?: string, moves?: string[], seconds?: number, belief?: boolean }} Wish What to analyse; without a line every turn. */
 
 const SUBPROTOCOL = "tilewire.analysis.v1";
 
@@ -16,13 +16,23 @@ export class Analysis {
   hearers = new Map();
   pulse = new Pulse(() => this.say({ type: "ping" }), () => this.lost());
 
-  /** Ask; return the number of the request. @param {string} data a GCG or a CGP in base64 @param {Wish} wish @param {Hear} hear */
+  /** Have a game analysed; return the number of the request. @param {string} data a GCG or a CGP in base64 @param {Wish} wish @param {Hear} hear */
   ask(data, wish, hear) {
+    return this.request({ type: "analyse", data, ...wish }, hear);
+  }
+
+  /** Ask anything; return the number of the request. @param {object} message @param {Hear} hear */
+  request(message, hear) {
     const id = ++this.last;
     if (!this.hearers.size) this.pulse.start();
     this.hearers.set(id, hear);
-    this.say({ type: "analyse", id, data, ...wish });
+    this.say({ ...message, id });
     return id;
+  }
+
+  /** Ask what has one answer, which may be an `error`. @param {object} message @returns {Promise<any>} */
+  one(message) {
+    return new Promise((resolve) => this.request(message, (answer) => { if (answer.type !== "waiting") resolve(answer); }));
   }
 
   /** End a request; `done` follows. @param {number} id */

@@ -8,6 +8,7 @@
 //   #/standings        how the tournament stands; #/standings/2: with the games of round 2
 //   #/puzzles          endgames and pre-endgames to solve; #/puzzles/ID: one
 //   #/drill            one's own mistakes again
+//   #/study            a board to think at; #/study/LINK: a position; #/study/game/ID/7, #/study/review/ID/7: of a game
 //   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
 
 import { h, toGames } from "./dom.js";
@@ -45,6 +46,11 @@ const route = () => {
     return id ? new PuzzleView(id) : new PuzzleList();
   });
   else if (kind === "drill") later(async () => new (await import("./drill.js")).DrillView());
+  else if (kind === "study") later(async () => {
+    const view = new (await import("./study_view.js")).StudyView();
+    view.open(parts(hash).slice(1));
+    return view;
+  });
   else if (kind === "standings") put(new StandingList(id));
   else if (kind === "") put(new GameList());
   else put(h("div", {}, h("h1", {}, texts.unknownPage(hash)), toGames()));
@@ -103,7 +109,7 @@ addEventListener("locked", () => import("./own.js").then(({ CodeEntry }) => {
   if (!(main.firstElementChild instanceof CodeEntry)) put(new CodeEntry());
 }, () => put(unloaded())));
 route();
-const showNav = () => about().then(({ tournament, ladder, own, analysis }) => {
+const showNav = () => about().then(({ tournament, ladder, own, analysis, study }) => {
   if (own) {
     if (!location.hash) location.replace("#/now");
     nav.prepend(link("#/now", texts.now));
@@ -114,6 +120,7 @@ const showNav = () => about().then(({ tournament, ladder, own, analysis }) => {
   if (tournament) nav.append(link("#/standings", texts.standings));
   nav.append(link("#/puzzles", texts.puzzles));
   if (analysis) nav.append(link("#/review", texts.reviews));
+  if (study) nav.append(link("#/study", texts.study));
   mark();
 }, ({ status }) => { if (status !== 401) setTimeout(showNav, AGAIN_MS); }); // the view says why the server does not answer
 showNav();

@@ -60,7 +60,7 @@ export const pressOnce = (event) => {
 export const keepingFocus = (place, draw) => {
   const at = document.activeElement, name = at && place.contains(at) ? nameOf(at) : null;
   draw();
-  const now = [.../** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("a, button, [tabindex]"))].find((each) => nameOf(each) === name);
+  const now = [.../** @type {NodeListOf<HTMLElement>} */ (place.querySelectorAll("a, button, input, [tabindex]"))].find((each) => nameOf(each) === name);
   if (name !== null) now?.focus({ preventScroll: true });
 };
 

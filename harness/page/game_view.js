@@ -4,7 +4,7 @@ import { TileBoard, unseenTiles } from "./board.js";
 import { button, h, keepingFocus, names, signButton, toGames } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
-import { reviewLink } from "./review_link.js";
+import { reviewLink, studyLink } from "./review_link.js";
 import { AGAIN_MS, Following, Trouble, askGame, gameHash, gcgPath } from "./server.js";
 import { MoveSheet } from "./sheet.js";
 import { GameSides, TICK_MS } from "./sides.js";
@@ -307,11 +307,12 @@ export class GameView extends HTMLElement {
   /** @param {Game} game */
   showLinks({ over, turns }) {
     const { links } = this, isOpen = Boolean(over && turns); // of a void game, or half of a pair, racks stay hidden
+    links?.querySelector(".to-study")?.replaceWith(studyLink("game", this.id_, this.shownTurn));
     if (!links || links.firstChild && links.hasAttribute("data-open") === isOpen) return;
     links.toggleAttribute("data-open", isOpen);
     keepingFocus(links, () => links.replaceChildren(
       isOpen ? h("a", { href: gcgPath(this.id_), download: `${this.id_}.gcg` }, texts.gcg) : "",
-      " ", isOpen ? reviewLink(this.id_) : "",
+      " ", isOpen ? reviewLink(this.id_) : "", " ", isOpen ? studyLink("game", this.id_, this.shownTurn) : "",
       " ", h("a", { href: "#/" }, texts.toGames)));
   }
 

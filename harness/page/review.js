@@ -13,7 +13,7 @@ import { verdictText, whyText } from "./verdict.js";
  *   board: Layout, tiles: TileKind[], rack_size: number, bingo_bonus: number }} Told */
 /** @typedef {{ move: string, win: number, win_error: number | null, points: number, points_error: number | null }} Lead */
 /** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
- *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean }} Candidate `proven`: by a solver, with few tiles in the bag or none. */
+ *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean, phony?: boolean }} Candidate `proven`: by a solver, with few tiles in the bag or none. */
 /** @typedef {{ wins: number, draws: number, losses: number, proven: boolean }} Outcome Shares of the cases with one bag. */
 /** @typedef {{ model: string, cases: number, moves: number, compared: number, proven: number, settled: boolean,
  *   by_bag: { bag: string, weight: number, best: Outcome, played: Outcome | null }[] }} PreEndgame What a solver found with one or two tiles in the bag. */

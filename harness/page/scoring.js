@@ -50,7 +50,7 @@ const squaresOf = ({ first, last, step }) =>
  * The squares beside a square: left, right, above, below; those off the board are left out.
  * @param {Layout} layout @param {number} at
  */
-const beside = ({ columns, letter }, at) => {
+export const beside = ({ columns, letter }, at) => {
   const column = at % columns;
   return [column > 0 ? at - 1 : -1, column < columns - 1 ? at + 1 : -1, at - columns, at + columns]
     .filter((other) => other >= 0 && other < letter.length);
@@ -60,7 +60,7 @@ const beside = ({ columns, letter }, at) => {
  * The run of tiles through a square.
  * @param {Layout} layout @param {Board} board @param {number} at @param {boolean} across @returns {Line}
  */
-const lineThrough = (layout, board, at, across) => {
+export const lineThrough = (layout, board, at, across) => {
   const step = across ? 1 : layout.columns;
   const runs = (/** @type {number} */ from, /** @type {number} */ to) => board.has(to) && beside(layout, from).includes(to);
   let first = at, last = at;

@@ -43,7 +43,7 @@ export const gcgPath = (id) => `api/games/${encodeURIComponent(id)}.gcg`;
 /** Ask for all of a game. @param {string} id @returns {Promise<any>} */
 export const askGame = (id) => ask(`api/games/${encodeURIComponent(id)}`);
 
-/** @type {Promise<{ tournament: boolean, ladder: boolean, own: { live: boolean, why: string } | null, analysis: boolean }> | null} */
+/** @type {Promise<{ tournament: boolean, ladder: boolean, own: { live: boolean, why: string } | null, analysis: boolean, study?: boolean }> | null} */
 let told = null;
 
 /** What this server has and does; asked once. */

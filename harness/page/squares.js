@@ -30,7 +30,7 @@ export class Squares {
     });
   }
 
-  /** Show what has changed. @param {Draft} draft */
+  /** Show what has changed. @param {Pick<Draft, "equipment" | "placed" | "all" | "cursor">} draft */
   show(draft) {
     const { layout } = draft.equipment, { placed, all, cursor } = draft;
     const shown = { turn: 0, board: all, fresh: this.fresh };

@@ -495,6 +495,8 @@ export const texts = {
   asHtml: "Save as HTML",
   asGcg: "Save as GCG with notes",
   toGame: "To the game",
+  study: "Study",
+  toStudy: "Study",
   toReview: "Review",
 
   // a person's game

@@ -93,7 +93,7 @@ const belief = (game, told) => {
 };
 
 /** @param {Record<string, number>} tiles @param {string} rack */
-const tileChances = (tiles, rack) => {
+export const tileChances = (tiles, rack) => {
   const likely = Object.entries(tiles).sort(([, one], [, other]) => other - one).slice(0, MOST_TILES);
   if (!likely.length) return null;
   const held = new Set(tilesOf(rack));
@@ -106,7 +106,7 @@ const tileChances = (tiles, rack) => {
 };
 
 /** @param {{ leave: string, prior: number, posterior: number }[]} top @param {string | undefined} kept */
-const leaves = (top, kept) => {
+export const leaves = (top, kept) => {
   if (!top.length) return null;
   const sorted = kept && tilesOf(kept).sort().join("");
   const rows = top.map(({ leave, prior, posterior }) => ({

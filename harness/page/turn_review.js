@@ -4,6 +4,7 @@ import { sentenceOf } from "./analysis.js";
 import { button, h, keepingFocus, signButton, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { boardWith, figuresOf, verdictOf, withInterval } from "./findings.js";
+import { studyLink } from "./review_link.js";
 import { decimal, grouped, percent, texts } from "./texts.js";
 import { phonyText } from "./verdict.js";
 
@@ -60,6 +61,7 @@ export class TurnReview extends HTMLElement {
       h("div", { class: "look" },
         h("div", { class: "heading" },
           h("h2", {}, name === undefined ? texts.aPosition : h("bdi", {}, texts.turnOf(turn.line, name))),
+          this.review.told.gcg !== null && studyLink("review", this.review.game || "mine", turn.line),
           ...(this.review.told.turns.length > 1 ? [step("◀", texts.turnBefore, -1), step("▶", texts.turnAfter, 1)] : [])),
         this.verdict, this.choices, this.board, this.tries, this.outcome),
       h("div", { class: "figures-of" }, this.figures, h("p", {}, this.longerButton)));

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 
 from websockets.http11 import Request
 
+from engine.rules.rules import Rules
 from harness.arbiter.clock import is_loopback
 from harness.figures import plain
 from lexicons.alphabet import BLANK, BLANK_FLAG
@@ -25,6 +26,7 @@ from .tables import TableKind, Tables
 MOST_WORDS = 16
 """Most words in a request; a play forms at most one per tile, and its main word."""
 MOST_TILES = 32
+NO_WORDS = "at this table players challenge words, so they can't be looked up"
 _MOST_SHOWN = 200  # characters of an origin
 
 
@@ -40,6 +42,8 @@ class Offered:
     """The opponent that was asked for when the server was started."""
     is_private: bool = False
     """Whether the server is for one person at this machine; it answers its own page only."""
+    study: Mapping[str, Any] | None = None
+    """What ``tilewire study`` was asked for: ``data`` (bytes or None), ``name``, ``turn``."""
 
 
 def refuse_strangers(request: Request, host: str) -> HttpAnswer | None:
@@ -128,8 +132,14 @@ class PlayAnswers:
             "time": kind.time or self.time(),
             "rules": kind.rules.name,
             "lexicon": kind.lexicon.name,
-            "words": _tells_words(kind),
+            "words": tells_words(kind.rules),
         }
+
+    def study(self) -> HttpAnswer:
+        """Return what the server was started to study."""
+        if self.offered.study is None:
+            return wrong(404, "this server was not started by tilewire study")
+        return as_json({**self.offered.study, "lexicon": self.tables.main.lexicon.name})
 
     def words(self, text: str, table: str | None = None) -> HttpAnswer:
         """Return which of some words, separated by commas, are valid at a table."""
@@ -137,8 +147,8 @@ class PlayAnswers:
             kind = self.tables.find(table)
         except PeerError as error:
             return wrong(400, error.reply.message)
-        if not _tells_words(kind):
-            return wrong(403, "at this table players challenge words, so they can't be looked up")
+        if not tells_words(kind.rules):
+            return wrong(403, NO_WORDS)
         words = [word for word in text.split(",") if word]
         if not words:
             return wrong(400, "no word is asked for; write /api/words?words=CAT,DOG")
@@ -150,9 +160,9 @@ class PlayAnswers:
             return wrong(400, str(error))
 
 
-def _tells_words(kind: TableKind) -> bool:
+def tells_words(rules: Rules) -> bool:
     """Return whether looking words up gives nothing away: invalid plays are refused at once."""
-    return kind.rules.challenge == "void"
+    return rules.challenge == "void"
 
 
 def _is_word(kind: TableKind, word: str) -> bool:

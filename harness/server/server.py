@@ -23,6 +23,7 @@ from msgspec.structs import replace
 from websockets.asyncio.server import Server, ServerConnection
 from websockets.http11 import Request
 
+from bot.cores import usable_cores
 from bot.seat.runtime import software
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
@@ -64,8 +65,8 @@ from .names import OWN, looks
 from .page_analysis.conversation import SUBPROTOCOL as ANALYSIS
 from .page_analysis.conversation import converse
 from .page_analysis.live_games import LentGames, why_not_analyse
-from .page_analysis.queue import AnalysisQueue, AnalysisSettings, Engine
-from .play import Offered, PlayAnswers, refuse_foreign_page, refuse_strangers
+from .page_analysis.queue import Analyse, AnalysisQueue, AnalysisSettings, Engine, Job, Read
+from .play import Offered, PlayAnswers, refuse_foreign_page, refuse_strangers, tells_words
 from .relay import Relay
 from .spectating import Spectating
 from .tables import Tables
@@ -173,6 +174,8 @@ class MatchServer:
                 lambda: start(tables.analysed()),
                 partial(why_not_analyse, self._hosting, self._lobby.players),
                 lambda table: tables.find(table).rules,
+                own_cores=self._free_cores if self.offered.is_private else None,
+                tells_words=tells_words if self.offered.study is None else lambda _rules: True,
             )
         needs_token = self.gatekeeper.tokens is not None
         play = PlayAnswers(tables, self.offered, lambda: self._lobby.time, needs_token=needs_token)
@@ -184,6 +187,11 @@ class MatchServer:
             analyses=self._analyses is not None,
             corrected={} if self.plan is None else self.plan.files.corrected,
         )
+
+    def _free_cores(self) -> int:
+        """Count the cores that the games that are on leave free, those of absent players too."""
+        equipment = self.tables.main.equipment
+        return usable_cores() - len(self._hosting.games) * (equipment.threads if equipment else 1)
 
     def _make_ladder(self, settings: LadderSettings) -> Publisher:
         from .ladder.ladder import Ladder  # imports numpy, which other servers start without
@@ -221,6 +229,10 @@ class MatchServer:
             others={ANALYSIS: self._on_analysis},
         )
         self.port = next(iter(self._server.sockets)).getsockname()[1]
+        if self._analyses is not None and self.offered.study is not None:
+            # Its processes load the words while the browser starts.
+            for asked in Read(id=0, data=b""), Analyse(id=0, data=b""):
+                await self._analyses.submit(Job(asked, "127.0.0.1", lambda *_, **__: None))
         if self.direction is not None:
             self.playing = asyncio.create_task(self.direction.play())
         if self._lobby.ladder is not None:

@@ -125,11 +125,13 @@ class Web:
                     return as_json(self.standings(int(number[0]) if number else None))
                 except (PeerError, ValueError):
                     return wrong(404, f"no round {number[0][:64]!r} has begun here")
-            case ["play" | "words" as asked]:
+            case ["play" | "words" | "study" as asked]:
                 if self.play is None:
                     return wrong(404, "a tournament is played on this server, and nothing else")
                 if asked == "play":
                     return self.play.settings()
+                if asked == "study":
+                    return self.play.study()
                 return self.play.words(query.get("words", ""), query.get("table"))
             case ["ladder", *rest]:
                 if self.ladder is None:
@@ -142,7 +144,7 @@ class Web:
         return wrong(
             404,
             "no such address; the API has /api/games, /api/games/ID, /api/games/ID.gcg, "
-            "/api/standings, /api/standings/ROUND, /api/ladder, /api/play, /api/words",
+            "/api/standings, /api/standings/ROUND, /api/ladder, /api/play, /api/words, /api/study",
         )
 
     # --- lists ----------------------------------------------------------------------------------
@@ -161,6 +163,8 @@ class Web:
                 "ladder": self.ladder is not None,
                 "own": self.own,
                 "analysis": self.analyses,
+                "study": self.analyses,
+                "study_file": self.play is not None and self.play.offered.study is not None,
                 "on": self.hosting.listed().games,
                 "past": [_listed(it, self.corrected) for it in past.games],
                 "before": past.before,

@@ -211,6 +211,8 @@ FIELDS: dict[str, _Check] = {
                 "protocol",
                 "turns",
                 "analysis",
+                "study",
+                "study_file",
             ),
         ),
         _number,

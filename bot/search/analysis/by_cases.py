@@ -89,7 +89,8 @@ class Cases:
 class Casework:
     """The work on all moves of one pre-endgame, limited by ``nodes``, or ``seconds`` if None.
 
-    ``candidates`` come in the order of the rollouts, ``played`` among them.
+    ``candidates`` come in the order of the rollouts, the ``protected`` among them, of which all is
+    looked at. With ``is_alone`` no other move is compared.
 
     Raises:
         ValueError: as ``PreEndgame``.
@@ -100,8 +101,9 @@ class Casework:
         view: View,
         belief: LeavePrior | None,
         candidates: Sequence[RankedMove],
-        played: Move | None,
+        protected: Sequence[Move],
         *,
+        is_alone: bool = False,
         seed: int,
         seconds: float,
         nodes: int | None,
@@ -110,11 +112,11 @@ class Casework:
         limit = _NODES_A_SECOND * seconds if nodes is None else nodes
         cases, _ = list_scenarios(view.position, view.rules, belief, seed, _MOST_CASES)
         most = int(limit / (_NODES_A_CASE * len(cases)))
-        likely = likely_candidates(generator, view.position, most)
+        likely = [] if is_alone else likely_candidates(generator, view.position, most)
         self.ranked = {row.move: row for row in (*candidates, *likely)}
         self._moves = len(generator.arrays(view.position).packed)
         self._listed = {row.move for row in candidates}
-        self._protected = [played] if played is not None else []
+        self._protected = list(protected)
         self._work = pre_endgame(
             view,
             Solvers().solver(view.lexicon, view.rules, memory=_MEMORY),

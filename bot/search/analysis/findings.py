@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import NormalDist
@@ -34,7 +34,7 @@ from lexicons.leaves import LeaveTable
 from lexicons.tables import leaves_for
 
 from .by_cases import SIMULATED, Cases, Casework, is_worth_it
-from .questions import Question, as_seen, ask
+from .questions import Question, as_seen, ask, ask_of
 from .worths import LEAST_NODES, NODES_A_ROLLOUT, Solving, Worth
 
 INTERVAL = 1.96
@@ -150,7 +150,7 @@ class Findings:
 
     def is_phony(self, move: Move) -> bool:
         """Check whether a candidate is a phony."""
-        return bool(self.question.phony) and move == self.question.played
+        return self.question.is_phony(move)
 
     def ahead_of(self, move: Move) -> Difference:
         """Return the lead of the best over a candidate.
@@ -224,17 +224,20 @@ def analyse(
     played: Move | None = None,
     *,
     taken_back: bool = False,
+    moves: Sequence[Move] = (),
     told: Callable[[Findings], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Findings:
     """Find the best move of a position that is valid by ``engine.rules.rules.why_not``.
 
     The position has the opponent's rack as far as known; ``played`` is in canonical form, and was a
-    phony in the game if ``taken_back``, whatever the lexicon says. ``told`` takes the findings so
-    far a few times a second, and ``stopped`` returns whether to end with what is known.
+    phony in the game if ``taken_back``, whatever the lexicon says. ``moves`` are compared alone, in
+    place of the best and ``played``. ``told`` takes the findings so far a few times a second, and
+    ``stopped`` returns whether to end with what is known.
 
     Raises:
-        ValueError: no plies or candidates, or generators or rollouts refuse the position.
+        ValueError: no plies or candidates, a move of ``moves`` is impossible, or generators or
+            rollouts refuse the position.
     """
     rules, at, belief = settings.rules, position, None
     known = position.racks[1 - position.on_turn]
@@ -242,8 +245,9 @@ def analyse(
         # The opponent also holds other tiles: its rack is drawn with these.
         at, belief = as_seen(position), LeavePrior.certain(known)
     view = View.of(at, rules, settings.resources, settings.seed)
-    question = ask(generator_for(view), view.lexicon, at, settings.candidates, played, taken_back)
-    question = replace(question, position=position)
+    about = generator_for(view), view.lexicon, at
+    usual = settings.candidates, played, taken_back
+    question = replace(ask_of(*about, moves) if moves else ask(*about, *usual), position=position)
     work: _Rollouts | Solving
     so_far: Callable[[], Findings]
     if not view.bag and is_solvable(view.rules) and not question.is_forced:
@@ -251,7 +255,7 @@ def analyse(
         work = Solving(
             view,
             question.candidates,
-            question.played,
+            question.wanted,
             is_refused=question.phony is not None and not question.phony.words,
             seconds=settings.seconds,
             nodes=None if rollouts is None else max(NODES_A_ROLLOUT * rollouts, LEAST_NODES),
@@ -288,7 +292,8 @@ class _Rollouts:
         rollouts = settings.rollouts
         self._nodes = None if rollouts is None else NODES_A_ROLLOUT * rollouts
         # A phony may prove worse what is best of the legal moves.
-        is_late = is_worth_it(view, settings.seconds, self._nodes) and question.phony is None
+        has_phony = any(question.is_phony(row.move) for row in question.candidates)
+        is_late = is_worth_it(view, settings.seconds, self._nodes) and not has_phony
         self._share = SIMULATED if is_late else 1.0
         self._most = None if rollouts is None else max(round(self._share * rollouts), 1)
         self._view, self._belief = view, belief
@@ -329,7 +334,8 @@ class _Rollouts:
                 self._view,
                 self._belief,
                 [ranked[row.move] for row in self._search.estimates()],
-                self._question.played,
+                self._question.wanted,
+                is_alone=bool(self._question.asked),
                 seed=self._settings.seed,
                 seconds=self._settings.seconds - self._seconds,
                 nodes=None if self._nodes is None else round((1 - SIMULATED) * self._nodes),
@@ -349,7 +355,7 @@ class _Rollouts:
         def is_enough() -> bool:
             if most is not None or simulation is not self._search or not simulation.is_certain:
                 return False
-            is_legal = simulation.leader.move != self._question.played or not self._question.phony
+            is_legal = not self._question.is_phony(simulation.leader.move)
             return simulation.exact or (is_legal and len(simulation.candidates) > 1)
 
         for _ in Anytime(simulation, _SLICES, most=most).slices(left_ms, is_enough):
@@ -385,8 +391,7 @@ class _Rollouts:
         """Return the findings so far, without the differences and replies."""
         search, question = self._search, self._question
         estimates = tuple(search.estimates())
-        phony = question.played if question.phony else None
-        best = next(row for row in estimates if row.move != phony)
+        best = next(row for row in estimates if not question.is_phony(row.move))
         alone: tuple[Estimate, Estimate] | None = None
         if self._compared is not None:
             one, other = self._compared.estimates()

@@ -55,6 +55,17 @@ class Observed:
     leave: Rack | None = None
     """The real leave, if known; the inference does not use it."""
 
+    def drawn_to(self, kept: LeavePrior) -> int:
+        """Count the tiles drawn to a leave; all of the rack if ``kept`` knows nothing."""
+        play = self.play
+        return play.kept + min(play.held - play.kept, play.bag) - kept.size
+
+    def tiles_now(self, kept: LeavePrior) -> F64:
+        """Return the probability that each tile is on the rack now, by a belief about the leave."""
+        shown = Counter(self.play.tiles)
+        unseen = tuple(count - shown[tile] for tile, count in enumerate(self.counts))
+        return tile_chances(kept, unseen, self.drawn_to(kept))
+
 
 class Truth(NamedTuple):
     """The real leave's place among all possible leaves."""
@@ -167,22 +178,19 @@ def infer(
     """
     style, nothing = Style.of(model), LeavePrior.nothing()
     _rehearse(judges, style)
-    play, before, shown = observed.play, observed.position, Counter(observed.play.tiles)
+    play, before = observed.play, observed.position
     posterior, took = look(
         judges, play, observed.counts, style, racks=racks, seconds=seconds, seed=seed
     )
-    now = tuple(count - shown[tile] for tile, count in enumerate(observed.counts))  # unseen
-    drawn = min(play.held - play.kept, play.bag)
     made = PASS if isinstance(play.move, int) else play.move
     again = replace(
         before.after(made, play.score, (), judges.rules), on_turn=before.on_turn
     )  # plays again
-    # A posterior that rests on nothing has no leaves, and then the whole rack is drawn.
-    beliefs = [(kept, play.kept + drawn - kept.size) for kept in (nothing, posterior.as_prior())]
-    tiles = [tile_chances(kept, now, count) for kept, count in beliefs]
+    beliefs = nothing, posterior.as_prior()
+    tiles = [observed.tiles_now(kept) for kept in beliefs]
     bingo = [
-        bingo_chance(judges["static"], again, kept, count, BINGO_SAMPLES, seed)
-        for kept, count in beliefs
+        bingo_chance(judges["static"], again, kept, observed.drawn_to(kept), BINGO_SAMPLES, seed)
+        for kept in beliefs
     ]
     return Inferred(observed, model, posterior, took, (tiles[0], tiles[1]), (bingo[0], bingo[1]))
 

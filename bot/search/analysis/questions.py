@@ -5,14 +5,15 @@ The played move is compared even if it is a phony, as if it stood.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from engine.kernels.moves import EXCHANGE, PASS_MOVE
-from engine.movegen.candidates import best_candidates, is_symmetric, ranked_moves
+from engine.movegen.candidates import best_candidates, is_symmetric, ranked_moves, with_asked
 from engine.movegen.generator import Generator, RankedMove, ranked
+from engine.notation.move_text import format_move
 from engine.rules.challenges import phonies
 from engine.rules.moves import PASS, Direction, Move, Place
 from engine.rules.position import Position, bag_count
@@ -71,11 +72,45 @@ class Question:
     """Why the played move is a phony; None if it is none."""
     obstacle: str = ""
     """Why the played move can't be compared; empty if it can."""
+    asked: tuple[Move, ...] = ()
+    """The moves to compare, and no others, in place of the best and the played move."""
+    phonies: tuple[Move, ...] = ()
+    """Of these, those with words that the lexicon lacks."""
 
     @property
     def is_forced(self) -> bool:
         """Whether a pass is the only move."""
-        return [candidate.move for candidate in self.candidates] == [PASS]
+        return not self.asked and [candidate.move for candidate in self.candidates] == [PASS]
+
+    @property
+    def wanted(self) -> tuple[Move, ...]:
+        """The moves whose worth is asked for."""
+        return self.asked or (() if self.played is None else (self.played,))
+
+    def is_phony(self, move: Move) -> bool:
+        """Check whether a candidate is a phony."""
+        return (self.phony is not None and move == self.played) or move in self.phonies
+
+
+def ask_of(
+    generator: Generator, lexicon: Lexicon, position: Position, moves: Sequence[Move]
+) -> Question:
+    """Return the question which of some moves is best; if all are phonies, the best legal one too.
+
+    Raises:
+        ValueError: a move is impossible, or as ``ask``.
+    """
+    rules, wrong = generator.rules, list[Move]()
+    for move in moves:
+        try:
+            play = check_move(position, move, rules, None, bag_count(position, rules))
+        except IllegalMove as error:
+            raise ValueError(f"{format_move(move, rules.distribution.alphabet)}: {error}") from None
+        if play and phonies(play.words, lexicon.graph.contains):
+            wrong.append(move)
+    best = best_candidates(generator, position, 1) if len(wrong) == len(moves) else []
+    rows = with_asked(generator, position, best, moves)
+    return Question(position, tuple(rows), asked=tuple(moves), phonies=tuple(wrong))
 
 
 def as_seen(position: Position) -> Position:

@@ -1,7 +1,8 @@
 """What moves are worth with an empty bag, by the endgame solver.
 
-The best move comes first, then the played one, then the other candidates if they are easy. The work
-is limited by time or, for the same result everywhere, by nodes.
+The best move comes first, then the moves that are asked about, such as the played one, then the
+other candidates if they are easy. The work is limited by time or, for the same result everywhere,
+by nodes.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ LEAST_NODES = 20_000
 
 _MEMORY = 40 << 20  # bytes
 _SLICE = 500  # nodes between looks at the clock
-_BEST, _PLAYED, _OTHERS = 0.6, 0.3, 0.1  # shares of the work, at most
+_BEST, _ASKED, _OTHERS = 0.6, 0.3, 0.1  # shares of the work, at most
 _EASY = 2_000  # nodes for another candidate, at most
 
 
@@ -60,7 +61,8 @@ class Worth:
 class Solving:
     """The work on one endgame, limited by ``nodes`` or, if that is None, by ``seconds``.
 
-    The played move can't be the best if it ``is_refused``, but is valued as if it stood.
+    The moves ``asked`` about can't be the best if they are refused (``is_refused``), but are valued
+    as if they stood.
 
     Raises:
         ValueError: the tiles do not add up to an endgame.
@@ -70,7 +72,7 @@ class Solving:
         self,
         view: View,
         candidates: Sequence[RankedMove],
-        played: Move | None,
+        asked: Sequence[Move],
         *,
         is_refused: bool = False,
         seconds: float,
@@ -79,8 +81,8 @@ class Solving:
         self._generator, self._rules = generator_for(view), view.rules
         self._position = with_both_racks(view.position, view.rules)
         self._solver = Solvers().solver(view.lexicon, view.rules, memory=_MEMORY)
-        self._played, self._seconds_limit, self._most = played, seconds, nodes
-        self._without = [played] if is_refused and played is not None else []
+        self._asked, self._seconds_limit, self._most = asked, seconds, nodes
+        self._without = list(asked) if is_refused else []
         self._began = time.monotonic()
         self.candidates = tuple(candidates)
         self.worths: dict[Move, Worth] = {}
@@ -91,10 +93,10 @@ class Solving:
         self._solver.begin(self._position, without=self._without)
         self.nodes += self._solver.advance(1)
         self._began = time.monotonic()
-        yield from self._solve(_BEST if self._played else _BEST + _PLAYED)
+        yield from self._solve(_BEST if self._asked else _BEST + _ASKED)
         self._take_best()
-        for each in [row for row in self.candidates if row.move == self._played]:
-            yield from self._solve_after(each, _PLAYED)
+        for each in [row for row in self.candidates if row.move in self._asked]:
+            yield from self._solve_after(each, _ASKED / len(self._asked))
         end = self._spent + _OTHERS
         for each in self.candidates:
             if self._spent < end:

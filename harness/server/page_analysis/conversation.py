@@ -16,7 +16,7 @@ from websockets.http11 import Request
 from harness.server.play import is_own_page
 from protocol.errors import PeerError
 
-from .queue import Analyse, AnalysisQueue, Job
+from .queue import Analyse, AnalysisQueue, Asked, Job, Moves, Read, Words
 
 SUBPROTOCOL = "tilewire.analysis.v1"
 
@@ -34,12 +34,12 @@ class Ping(Struct, frozen=True, kw_only=True, tag="ping"):
     """Ask for a ``pong``: a network that is gone answers nothing."""
 
 
-Asked: TypeAlias = Analyse | Cancel | Ping
+Said: TypeAlias = Asked | Cancel | Ping
 
-_DECODER: msgspec.json.Decoder[Asked] = msgspec.json.Decoder(Asked)
+_DECODER: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
 
 
-def decode(frame: str | bytes) -> Asked:
+def decode(frame: str | bytes) -> Said:
     """Read a request.
 
     Raises:
@@ -59,8 +59,9 @@ def encode(kind: str, id: int | None, **known: Any) -> str:
     """Write an answer.
 
     ``waiting`` says how many requests are ``ahead`` of this one; ``game`` what was read, ``so_far``
-    and ``turn`` what a turn came to, ``left_out`` why one was not analysed; ``done`` is the end,
-    and so is ``error``, with a ``code`` and a sentence; ``pong`` answers a ping.
+    and ``turn`` what a turn came to, ``left_out`` why one was not analysed; ``moves`` and ``words``
+    are what was asked for; ``done`` is the end, and so is ``error``, with a ``code`` and a
+    sentence; ``pong`` answers a ping.
     """
     return msgspec.json.encode({"type": kind, "id": id, **known}).decode()
 
@@ -115,7 +116,7 @@ async def converse(
                         tell(None, "pong")
                     case Cancel(id=id) if id in jobs:
                         queue.cancel(jobs[id])
-                    case Analyse(id=id):
+                    case Read(id=id) | Moves(id=id) | Words(id=id) | Analyse(id=id):
                         job = Job(asked, address, partial(tell, id))
                         try:
                             if id in jobs:

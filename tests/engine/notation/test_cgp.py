@@ -192,6 +192,30 @@ def test_refusals_say_what_and_where(text: str, reason: str, rules: Rules) -> No
         read_cgp(text, rules)
 
 
+@pytest.mark.parametrize(
+    ("text", "part", "squares"),
+    [
+        ("hello", "", ()),
+        ("/".join(EMPTY_ROWS[1:]) + " / 0/0 0", "board", ()),
+        (cgp((4, "7!7")), "board", (52,)),
+        (cgp((1, "QQ13"), (15, "14Q")), "board", (0, 1, 224)),
+        (cgp((4, "7Q7"), racks="Q/"), "racks", (52,)),
+        (cgp((2, "abc12"), racks="/"), "board", (15, 16, 17)),
+        (cgp(racks="ABCDEFGH/"), "racks", ()),
+        (cgp(racks="ABC"), "racks", ()),
+        (cgp(scores="1"), "scores", ()),
+        (cgp(zeros="x"), "rules", ()),
+        (cgp(ops="passes x;"), "rules", ()),
+    ],
+)
+def test_a_refusal_names_the_part_and_the_squares(
+    text: str, part: str, squares: tuple[int, ...], rules: Rules
+) -> None:
+    with pytest.raises(NotationError) as refused:
+        read_cgp(text, rules)
+    assert (refused.value.part, refused.value.squares) == (part, squares)
+
+
 @pytest.mark.parametrize("operation", [("lex", "A;B"), ("two words", ""), ("", "x"), ("a", "b\nc")])
 def test_an_operation_that_could_not_be_read_is_not_written(
     operation: tuple[str, str], rules: Rules

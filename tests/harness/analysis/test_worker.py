@@ -19,10 +19,12 @@ from harness.analysis.task import LENGTH, Task
 from harness.analysis.worker import Analyst, serve
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.game_kinds import MAIN, GameKind
+from lexicons.tables import leaves_for
 
 GAMES = Path(__file__).parents[2] / "fixtures" / "games"
 GAME = GAMES / "static_greedy.gcg"
 ROLLOUTS = 40
+RULES = standard_rules()
 
 
 @pytest.fixture(scope="module")
@@ -74,11 +76,9 @@ def test_another_move_can_be_tried(analyst: Analyst) -> None:
     ("data", "why"),
     [
         (b"#player1 a A\n#player2 b B\n>a: AB 8H X8Z +1 1\n", "line 3: "),
-        (b"#player1 a A\n#player2 b B\n", "there are no turns"),
         (b"\x89PNG\r\n\xff/ / /", "it is no text"),
         (b"hello", "neither a GCG"),
         (b"15/15 AEINRST/ 0/0 0", "2 rows"),
-        (b"/".join([b"15"] * 15) + b" AEI/ 0/0 0", "not the whole rack"),
     ],
 )
 def test_what_is_broken_is_refused_with_a_sentence(analyst: Analyst, data: bytes, why: str) -> None:
@@ -119,6 +119,85 @@ def test_a_position_may_be_quoted(analyst: Analyst, quote: bytes) -> None:
     cgp = (GAMES.parent / "cgp" / "midgame.cgp").read_bytes()
     quoted = do(analyst, data=b" %s%s%s\n" % (quote, cgp.strip(), quote))
     assert quoted["sheet"] == do(analyst, data=cgp)["sheet"]
+
+
+EMPTY = b"/".join([b"15"] * 15)
+
+
+def test_what_can_not_be_analysed_is_read_all_the_same(analyst: Analyst) -> None:
+    (turn,) = do(analyst, data=EMPTY + b" AEI/ 0/0 0")["sheet"]["turns"]
+    assert "not the whole rack" in turn["left_out"]
+    sheet = do(analyst, data=b"#player1 a A\n#player2 b B\n#rack1 AEINRST\n")["sheet"]
+    assert sheet["turns"] == []
+    assert (sheet["final"]["line"], sheet["final"]["rack"]) == (1, "AEINRST")
+
+
+def test_moves_are_listed_as_generate_lists_them(analyst: Analyst, tilewire: CommandLine) -> None:
+    last = len(GAME.read_text().split("\n>"))
+    for line in (5, 10):
+        known = tilewire.json("generate", f"{GAME}@{line}", "--top", 20)
+        listed = do(analyst, data=GAME.read_bytes(), line=line, most=20)["moves"]
+        assert listed["moves"] == known["moves"]
+        assert listed["count"] == sum(known["count"].values())
+        assert listed["line"] == line
+    assert "game is over" in do(analyst, data=GAME.read_bytes(), line=last, most=9)["refused"]
+    data = b"#player1 a A\n#player2 b B\n>a: ADEORSW 8D WORDS +26 26\n#rack2 AEINRST\n"
+    listed = do(analyst, data=data, line=2, most=1)["moves"]
+    assert listed["moves"][0]["leave"] == "", "the position after the last line"
+
+
+@pytest.mark.parametrize(
+    ("rack", "zeros", "part"),
+    [("AE", "0", None), ("", "0", "racks"), ("AEINRST", "6", "scores"), ("Q", "0", "board")],
+)
+def test_a_part_of_a_rack_is_enough_for_a_list(
+    analyst: Analyst, rack: str, zeros: str, part: str | None
+) -> None:
+    board = EMPTY.decode() if rack != "Q" else EMPTY.decode()[:-2] + "QQ13"
+    answer = do(analyst, data=f"{board} {rack}/ 0/0 {zeros}".encode(), line=0, most=5)
+    assert ("moves" in answer) is (part is None)
+    assert answer.get("part") == part
+    if rack == "Q":
+        assert answer["squares"] == [210, 211]
+
+
+def test_moves_are_compared_alone(analyst: Analyst) -> None:
+    compared = {"data": GAME.read_bytes(), "line": 10, "rollouts": 60}
+    found = do(analyst, **compared, moves=["L4 AFAR", "L1 FUPI", "-"])["findings"]
+    rows = {row["move"]: row.get("phony") for row in found["candidates"]}
+    assert rows == {"L4 AFA.": None, "L1 FUPI": True, "-": None}
+    assert found["verdict"]["ahead_of_played"] is None
+    assert found["verdict"]["best"] == "L4 AFA."
+    assert "X is not on the rack" in do(analyst, **compared, moves=["-X"])["refused"]
+
+
+def test_the_last_play_tells_what_infer_tells(analyst: Analyst, tilewire: CommandLine) -> None:
+    known = tilewire.json("infer", f"{GAME}@3", "--top", 5)
+    assert known["leaves_considered"] < 4_000, "then all are looked at"
+    asked = {"data": GAME.read_bytes(), "rollouts": 30, "believes": True}
+    belief = do(analyst, **asked, line=4)["findings"]["belief"]
+    for leave, told in zip(known["top"], belief["top"], strict=False):
+        assert told["leave"] == leave["leave"]
+        assert told["posterior"] == pytest.approx(leave["posterior"])
+    tiles = {row["tile"]: row["posterior"] for row in known["tiles"]}
+    assert belief["tiles"] == pytest.approx(tiles)
+    assert do(analyst, **asked, line=1)["findings"]["belief"] is None
+    taken_back = (GAMES.parent / "gcg" / "phony.gcg").read_bytes()
+    assert do(analyst, **asked | {"data": taken_back}, line=4)["findings"]["belief"] is None
+
+
+def test_a_word_is_looked_up(analyst: Analyst) -> None:
+    cat = do(analyst, word="CAt")["words"]
+    assert (cat["word"], cat["valid"], cat["front"]) == ("CAT", True, ["S"])
+    assert cat["back"] == ["E", "S"]
+    assert cat["anagrams"] == ["ACT", "TAC"]
+    assert {"CATS", "CHAT", "TALC"} < {*cat["with_blank"]}
+    assert cat["worth"] == pytest.approx(leaves_for(RULES.distribution).value([1, 3, 20]))
+    rack = do(analyst, word="QZ", rack="AEINRS?")["words"]
+    assert (rack["valid"], rack["worth"], len(rack["anagrams"])) == (False, None, 50)
+    assert "RETAINS"[::-1] not in rack["anagrams"]
+    assert all(len(word) == 7 for word in rack["anagrams"])
+    assert "'1'" in do(analyst, word="C1")["refused"]
 
 
 def test_messages_go_through_a_pipe_until_it_ends(analyst: Analyst) -> None:

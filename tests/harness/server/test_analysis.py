@@ -33,7 +33,16 @@ from harness.lab.bench.client import Client
 from harness.seats.seats import Worker
 from harness.server.page_analysis.conversation import MOST_DATA, SUBPROTOCOL, decode
 from harness.server.page_analysis.live_games import why_not_analyse
-from harness.server.page_analysis.queue import Analyse, AnalysisQueue, AnalysisSettings, Job
+from harness.server.page_analysis.queue import (
+    Analyse,
+    AnalysisQueue,
+    AnalysisSettings,
+    Asked,
+    Job,
+    Moves,
+    Read,
+    Words,
+)
 from harness.server.players import Players
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
@@ -50,6 +59,7 @@ CGP = f"{EMPTY} AEINRST/ 0/0 0"
 class Fake:
     """An engine that waits to be let on before each turn; a sheet is as many turns as its text."""
 
+    tasks: list[Task] = field(default_factory=list)
     read: list[bytes] = field(default_factory=list)
     done: list[tuple[bytes, int]] = field(default_factory=list)
     go_on: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
@@ -69,13 +79,19 @@ class Fake:
         return self
 
     async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        self.tasks.append(task)
+        if task.word:
+            return {"words": {"word": task.word}, "table": "main"}
+        if task.data == b"broken":
+            return {"refused": "line 2: that is no move", "part": "board", "squares": (3,)}
+        if task.most:
+            return {"moves": {"cgp": self.cgp, "moves": [], "line": task.line}, "table": "main"}
         if task.line is None:
             self.read.append(task.data)
-        if task.data == b"broken":
-            return {"refused": "line 2: that is no move"}
         if task.line is None:
             lines = range(1, len(task.data) + 1)
-            turns = [{"line": line, "cgp": self.cgp, "left_out": None} for line in lines]
+            why = "no rack" if task.data == b"no" else None
+            turns = [{"line": line, "cgp": self.cgp, "left_out": why} for line in lines]
             return {"sheet": {"turns": turns}}
         await self.go_on.acquire()
         if task.data == b"dies":
@@ -105,9 +121,9 @@ class Visitor:
     is_told: asyncio.Event = field(default_factory=asyncio.Event)
     over: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def ask(self) -> Visitor:
-        asked = Analyse(id=1, data=self.data, line=self.line, rollouts=self.rollouts)
-        self.job = Job(asked, self.address, self.tell)
+    async def ask(self, asked: Asked | None = None) -> Visitor:
+        usual = Analyse(id=1, data=self.data, line=self.line, rollouts=self.rollouts)
+        self.job = Job(asked or usual, self.address, self.tell)
         await self.queue.submit(self.job)
         return self
 
@@ -134,7 +150,7 @@ def queue_of(settings: AnalysisSettings, engine: Fake, clock: Callable[[], float
 
 @pytest.fixture
 async def queue(engine: Fake) -> AsyncIterator[AnalysisQueue]:
-    settings = AnalysisSettings(seconds=1, seconds_per_hour=100, per_visitor=2, waiting=4)
+    settings = AnalysisSettings(seconds=1, seconds_per_hour=100, per_visitor=2, waiting=5)
     queue = queue_of(settings, engine, lambda: 0.0)
     yield queue
     await queue.close()
@@ -181,6 +197,62 @@ async def test_a_request_can_be_ended_while_it_waits_and_in_mid_turn(
     assert first.kinds == ["game", "done"]
     assert second.told[-1] == ("done", {"stopped": True})
     assert third.told[-1] == ("done", {"stopped": False})
+
+
+async def test_short_requests_wait_for_no_analysis(queue: AnalysisQueue, engine: Fake) -> None:
+    first = await Visitor(queue, b"abc").ask()
+    await first.is_told.wait()
+    for asked, kind in (
+        (Moves(id=2, data=b"x", line=4, most=9), "moves"),
+        (Words(id=3, word="CAT"), "words"),
+        (Read(id=4, data=b"no"), "game"),
+    ):
+        short = await Visitor(queue, b"").ask(asked)
+        await short.over.wait()
+        assert short.kinds == [kind, "done"]
+    assert (engine.tasks[-3].line, engine.tasks[-3].most, engine.tasks[-2].word) == (4, 9, "CAT")
+    assert first.kinds == ["game"], "it goes on"
+    broken = await Visitor(queue, b"").ask(Moves(id=5, data=b"broken"))
+    await broken.over.wait()
+    where = {"part": "board", "squares": (3,)}
+    why = {"code": "bad_game", "message": "line 2: that is no move"}
+    assert broken.told == [("error", why | where)]
+    queue.forbidden = lambda *_: "it is on"
+    live = await Visitor(queue, b"").ask(Moves(id=6, data=b"x"))
+    await live.over.wait()
+    assert live.told == [("error", {"code": "forbidden", "message": "it is on"})]
+    queue.cancel(first.job)
+    engine.done.append((b"", 0))  # the fixture knows by it that the process was needed
+
+
+async def test_words_are_not_told_where_players_challenge_them(queue: AnalysisQueue) -> None:
+    queue.rules_of = lambda _: replace(load_rules(), challenge="double")
+    with pytest.raises(PeerError, match="can't be looked up"):
+        await Visitor(queue, b"").ask(Words(id=1, word="CAT"))
+
+
+async def test_a_request_that_is_ended_counts_no_longer(queue: AnalysisQueue, engine: Fake) -> None:
+    for _ in range(5):  # two at once may be asked
+        at_work = await Visitor(queue, b"abc").ask()
+        await Visitor(queue, b"x").ask()
+        queue.cancel(at_work.job)
+        queue.cancel(next(iter(queue._waiting), at_work.job))
+    assert not queue._jobs
+    engine.killed = bool(engine.done)
+
+
+async def test_on_ones_own_machine_an_analysis_has_the_cores_that_games_leave(
+    queue: AnalysisQueue, engine: Fake, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.server.page_analysis.queue.IDLE_S", 0.0)
+    free = [3, 0]
+    queue.own_cores = lambda: free.pop(0)
+    for _ in range(2):
+        engine.go_on.release()
+        await (await Visitor(queue, b"x").ask()).over.wait()
+        await asyncio.sleep(0)
+    assert [task.threads for task in engine.tasks if task.line] == [3, 1]
+    assert not engine.killed, "the process stays"
 
 
 async def test_a_request_that_is_ended_while_its_process_starts_is_not_read(
@@ -230,8 +302,9 @@ async def test_what_goes_wrong_is_a_sentence_and_others_go_on(
     broken = await Visitor(queue, b"broken").ask()
     dies = await Visitor(queue, b"dies").ask()
     elsewhere = await Visitor(queue, b"ab", "192.0.2.2", line=3).ask()
+    nothing = await Visitor(queue, b"no", "192.0.2.2").ask()
     last = await Visitor(queue, b"y", "192.0.2.3").ask()
-    with pytest.raises(PeerError, match="4 requests wait for the engine already"):
+    with pytest.raises(PeerError, match="5 requests wait for the engine already"):
         await Visitor(queue, b"z", "192.0.2.4").ask()
     for _ in range(2):
         engine.go_on.release()
@@ -239,6 +312,7 @@ async def test_what_goes_wrong_is_a_sentence_and_others_go_on(
     assert broken.told[-1][1]["message"] == "line 2: that is no move"
     assert dies.told[-1][1]["message"] == "the engine failed; try again"
     assert elsewhere.told[-1][1]["message"] == "no turn is before line 3"
+    assert nothing.told[-1][1]["message"] == "no turn can be reviewed; line 1: no rack"
     assert engine.done == [(b"y", 1)]
 
 
@@ -381,6 +455,8 @@ def test_a_board_that_several_games_have_is_known_by_the_rack_of_ones_own(rows: 
         ('{"type": "analyse", "id": 1, "data": "*"}', "base64"),
         ('{"type": "analyse", "id": -1, "data": ""}', ">= 0"),
         ('{"type": "steal", "id": 1}', "Invalid value 'steal'"),
+        ('{"type": "moves", "id": 1, "data": "", "most": 5001}', "5000"),
+        ('{"type": "words", "id": 1, "word": ""}', "length >= 1"),
         ("{", "truncated"),
         ('{"x":' * 20_000, "nested too deeply"),
         ("x" * 2 * MOST_DATA, "100,000 bytes"),

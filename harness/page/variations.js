@@ -1,0 +1,76 @@
+// The moves of a study as a tree: the main line, and variations set in below the move that they replace.
+
+import { h, keepingFocus, signButton } from "./dom.js";
+import { moveText } from "./game.js";
+import { readMove } from "./notation.js";
+import { isEntry, nodeAt, reached, toEnd } from "./study.js";
+import { studyTexts as texts } from "./study_texts.js";
+import { signed } from "./texts.js";
+
+/** @import { Node, Path, Study } from "./study.js" */
+
+export class StudyLine extends HTMLElement {
+  list = h("div", { class: "line-of" });
+  /** @type {Study | null} */
+  study = null;
+  /** @type {Path} */
+  path = [];
+  steps = /** @type {const} */ ([["|◀", texts.toStart], ["◀", texts.back], ["▶", texts.on], ["▶|", texts.toEnd]]).map(([sign, label], at) => signButton(sign, label, () => this.step(at)));
+
+  /** Stands where it is seen with the board. */
+  stepping = h("span", { class: "steps", role: "group", "aria-label": texts.stepping }, ...this.steps);
+
+  connectedCallback() {
+    if (!this.firstChild) this.append(this.list);
+  }
+
+  /** @param {Study} study @param {Path} path @param {number} columns */
+  show(study, path, columns) {
+    [this.study, this.path] = [study, path];
+    this.steps.forEach((each, at) => each.setAttribute("aria-disabled", String(at < 2 ? !path.length : !nodeAt(study, path)?.next.length)));
+    keepingFocus(this.list, () => this.list.replaceChildren(
+      this.item([], texts.startOf, 0), ...this.lineFrom([], columns, 0)));
+    this.list.querySelector("[aria-current]")?.scrollIntoView?.({ block: "nearest" });
+  }
+
+  /** Step: 0 to the start, 1 back, 2 on, 3 to the end of the line; or among the moves in one place. @param {number} how @param {number} [aside] */
+  step(how, aside = 0) {
+    const { study, path } = this, last = path.at(-1);
+    if (!study) return;
+    const to = aside ? [...path.slice(0, -1), (last ?? 0) + aside] : [[], path.slice(0, -1), [...path, 0], toEnd(study, path)][how] ?? path;
+    if (nodeAt(study, to) && (!aside || last !== undefined)) this.dispatchEvent(new CustomEvent("go", { detail: to }));
+  }
+
+  /** The moves from a place on, each with those in its stead. @param {Path} from @param {number} columns @param {number} depth @returns {HTMLElement[]} */
+  lineFrom(from, columns, depth) {
+    /** @type {HTMLElement[]} */
+    const items = [];
+    let path = from;
+    for (let next = this.next(path); next.length; next = this.next(path)) {
+      const { position } = reached(/** @type {Study} */ (this.study), path, columns), names = this.study?.players ?? [];
+      const text = (/** @type {Node} */ { seat, move, score }) => `${names[seat]} ${isEntry(move) ? texts.entries[move] ?? move : moveText(readMove(move, columns), position.board)}${score ? ` ${signed(score)}` : ""}`;
+      const here = path;
+      next.slice(0, 1).forEach((node) => items.push(this.item([...here, 0], text(node), depth, node)));
+      next.slice(1).forEach((node, at) => items.push(h("div", { class: "variation" },
+        this.item([...here, at + 1], text(node), depth + 1, node), ...this.lineFrom([...here, at + 1], columns, depth + 1))));
+      path = [...path, 0];
+    }
+    return items;
+  }
+
+  /** @param {Path} path @returns {Node[]} */
+  next(path) {
+    return (this.study && nodeAt(this.study, path)?.next) ?? [];
+  }
+
+  /** @param {Path} path @param {string} text @param {number} depth @param {Node} [node] */
+  item(path, text, depth, node) {
+    const isHere = path.join() === this.path.join();
+    return h("button", {
+      type: "button", class: "step", "aria-current": isHere ? "true" : null, "aria-label": `${depth ? `${texts.variation}: ` : ""}${path.length ? `${path.length}. ` : ""}${text}${node?.note ? `, ${texts.hasNote}` : ""}`,
+      click: () => this.dispatchEvent(new CustomEvent("go", { detail: path })),
+    }, path.length ? `${path.length}. ` : "", text, node?.note ? h("span", { "aria-hidden": "true" }, " ✎") : "");
+  }
+}
+
+customElements.define("study-line", StudyLine);

@@ -1,0 +1,278 @@
+"""The study on the page: a position set up, looked at, played on, kept and sent on, and a game."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import pytest_asyncio
+from e2e.browsing import Opened, find_faults, opened
+from msgspec.structs import replace
+from servers import served
+
+from bot.equipment import Equipment
+from harness.analysis.task import Task
+from harness.game_kinds import MAIN, GameKind
+from harness.server.page_analysis.process import AnalysisProcess
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Download, Page, Route
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PHONE = 390
+ROLLOUTS = 400
+GAME = Path(__file__).parents[1] / "fixtures" / "games" / "static_greedy.gcg"
+
+
+class Counted(AnalysisProcess):
+    """An analysing process that counts rollouts, not time: it finds the same on any machine."""
+
+    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+        return await super().do(replace(task, rollouts=ROLLOUTS), told)
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    kinds = {MAIN: GameKind(equipment=Equipment())}
+    async with served(
+        tmp_path_factory.mktemp("study") / "games.db",
+        analyst=lambda _kinds: Counted.start(kinds, idle=False),
+    ) as server:
+        yield f"http://127.0.0.1:{server.port}/"
+
+
+async def press(page: Page, name: str) -> None:
+    await page.get_by_role("button", name=name, exact=True).press("Enter")
+
+
+async def saved(page: Page) -> str:
+    async with page.expect_download() as coming:
+        await press(page, "Save as GCG")
+    download: Download = await coming.value
+    return await asyncio.to_thread(Path(await download.path()).read_text, encoding="utf-8")
+
+
+async def linked(page: Page) -> str:
+    await press(page, "Copy link")
+    return await page.get_by_label("The link to this position").input_value()
+
+
+async def rack(page: Page, seat: int, tiles: str) -> None:
+    await page.locator(f"[data-rack='{seat}']").fill(tiles)
+
+
+async def tiles_of(page: Page) -> list[str]:
+    return await page.locator("tile-board .tile").all_inner_texts()
+
+
+async def listed(page: Page) -> list[str]:
+    """Wait for the list of moves; return those that it shows."""
+    await page.locator("tr[data-move]").first.wait_for()
+    return await page.locator("tr[data-move] th").all_inner_texts()
+
+
+async def again(browser: Browser, url: str, **options: Any) -> Opened:
+    """Open an address in another context, where the browser keeps nothing yet."""
+    shown = await opened(browser, **options)
+    await shown.go(url)
+    return shown
+
+
+async def test_a_whole_study_by_keyboard(url: str, browser: Browser) -> None:
+    shown = await again(browser, f"{url}#/study")
+    page = shown.page
+    await press(page, "Empty board")
+    await page.keyboard.type("WO")
+    await page.keyboard.press("Shift+R")
+    await page.keyboard.type("DXS")
+    for key in ("ArrowLeft", "Backspace", "ArrowLeft", "Delete", "s"):
+        await page.keyboard.press(key)
+    await rack(page, 0, "egilnvw")
+    await press(page, "Set up the board")
+    assert any("WEL(D)ING" in move for move in await listed(page))
+    await page.get_by_label("Filter").fill("k5 ing >30")
+    assert await listed(page) == ["K5 WEL(D)ING"]
+    await page.get_by_label("Filter").fill("")
+    for name in ("Compare K5 WEL(D)ING", "Compare I7 V(O)W"):
+        await page.get_by_role("checkbox", name=name, exact=True).press("Space")
+    await press(page, "Compare the ticked")
+    await page.get_by_text("The best is ").wait_for()
+    assert await page.locator("tr[data-move] .figure").count() == 4
+    await press(page, "Longer")
+    await page.get_by_text("up to 8 seconds").wait_for()
+    assert await page.locator("tr[data-move] .figure").count() == 4
+    await press(page, "Simulate")
+    await page.get_by_text("up to 4 seconds").wait_for()
+    assert await page.locator("tr[data-move] .figure").count() > 4
+    await page.locator("tr[data-move] button").first.press("Enter")
+    assert await page.evaluate("document.activeElement.role") == "gridcell"
+
+    await rack(page, 1, "AEINRST")
+    await listed(page)
+    await page.locator("move-entry [role=gridcell][tabindex='0']").focus()
+    await page.keyboard.press("ArrowDown")
+    await page.keyboard.press("ArrowRight")
+    await page.keyboard.press("Control+ArrowLeft")
+    await (
+        page.get_by_role("button", name="Start", exact=True)
+        .and_(page.locator("[aria-current]"))
+        .wait_for()
+    )
+    await page.keyboard.press("Control+End")
+    await press(page, "One move on")
+    await page.get_by_label("Move", exact=True).fill("11K GAIN")
+    await page.keyboard.press("Enter")
+    await page.locator("study-line button", has_text="11K (G)AIN").wait_for()
+    await press(page, "One move back")
+    await page.get_by_label("Move", exact=True).fill("-AE")
+    await page.keyboard.press("Enter")
+    await page.get_by_label("Note", exact=True).fill("Why not?\n~ Indeed.")
+    await page.get_by_role("button", name="One move back").focus()
+    await page.keyboard.press("Control+z")
+    assert await page.get_by_label("Note", exact=True).input_value() == ""
+    await page.keyboard.press("Control+Shift+z")
+    assert await page.get_by_label("Note", exact=True).input_value() == "Why not?\n~ Indeed."
+    text, link = await saved(page), await linked(page)
+    assert "#note ~1 Second: -AE +0 INRST" in text
+    tiles = await tiles_of(page)
+    await find_faults(page)
+    await page.reload()
+    await page.locator("study-line button", has_text="exchanges AE").wait_for()
+    assert await saved(page) == text, "the browser kept it"
+    assert not shown.said
+    assert {asked.split("/")[2] for asked in shown.asked if "://" in asked} == {url.split("/")[2]}
+
+    other = (await again(browser, link)).page
+    await other.locator("study-line [aria-current]", has_text="exchanges AE").wait_for()
+    assert await tiles_of(other) == tiles
+    assert await saved(other) == text
+    await press(other, "New or open …")
+    await press(other, "Empty board")
+    await press(other, "New or open …")
+    await other.get_by_label("A game as GCG").fill(text)
+    await press(other, "Open")
+    await other.locator("study-line button", has_text="exchanges AE").wait_for()
+    assert await saved(other) == text, "the same tree"
+
+
+async def test_a_study_by_touch(url: str, browser: Browser) -> None:
+    shown = await again(browser, f"{url}#/study", width=PHONE, has_touch=True, is_mobile=True)
+    page = shown.page
+    await page.get_by_role("button", name="Empty board").tap()
+    for tile, at in ("C, 2 left", 112), ("A, 9 left", 113), ("blank, 2 left", 114):
+        await page.get_by_role("button", name=tile).tap()
+        await page.locator(f"board-setup [data-at='{at}']").tap()
+    await page.get_by_role("button", name="T", exact=True).tap()
+    await rack(page, 0, "EGILNVW")
+    await page.get_by_role("button", name="Set up the board").tap()
+    await listed(page)
+    await page.get_by_role("button", name="Simulate").tap()
+    await page.get_by_text("rollouts, up to").wait_for()
+    await page.locator("tr[data-move] button").first.tap()
+    await page.get_by_role("button", name="One move back").tap()
+    await page.locator("tr[data-move] button").nth(1).tap()
+    assert await page.locator("study-line .variation button").count() == 1
+    await page.locator("move-entry [data-at='112']").tap()
+    await page.get_by_text("is a word").wait_for()
+    assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
+    await find_faults(page)
+
+
+async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Browser) -> None:
+    page = (await again(browser, f"{url}#/study")).page
+    await press(page, "Enter a game")
+    await page.get_by_label("Name of player 1").fill("Ann Berg")
+    await rack(page, 0, "ADEORSW")
+    for move in "8D WORDS", "H8 (S)QX":
+        await page.get_by_label("Move", exact=True).fill(move)
+        await page.keyboard.press("Enter")
+    await page.get_by_label("Clock").fill("21:03")
+    await page.get_by_label("Then").select_option(label="a phony: it comes off")
+    await press(page, "Add")
+    await rack(page, 0, "AEGILNV")
+    for move in "-GV", "8D (WORDS)X", "8D (WORDS)", "-":
+        await page.get_by_label("Move", exact=True).fill(move)
+        await page.keyboard.press("Enter")
+    text = await saved(page)
+    events = [line for line in text.splitlines() if line[0] == ">"]
+    assert events[:4] == [
+        ">Ann_Berg: ADEORSW 8D WORDS +26 26",
+        ">Second: QX H8 .QX +19 19",
+        ">Second: QX -- -19 0",
+        ">Ann_Berg: AEGILNV -GV +0 26",
+    ]
+    assert "#note ~clock 21:03" in text
+    await press(page, "Review this game")
+    await page.get_by_text("turns analysed").wait_for()
+    assert await page.evaluate("location.hash") == "#/review/mine"
+    await page.get_by_role("link", name="Turn 4", exact=True).press("Enter")
+    await page.locator("turn-review").get_by_role("link", name="Study").press("Enter")
+    await page.locator("study-line [aria-current]", has_text="3. ").wait_for()
+    assert await saved(page) == text
+
+
+async def test_what_cant_be_is_said_and_nothing_is_lost(url: str, browser: Browser) -> None:
+    shown = await opened(browser)
+    page = shown.page
+    refuse = "Storage.prototype.setItem = () => { throw new Error('full'); };"
+    await page.add_init_script(refuse)
+    await shown.go(f"{url}#/study/9.AAAA")
+    await page.locator(".banner", has_text="another version").wait_for()
+    await shown.go(f"{url}#/study")
+    cgp = "15/15/15/15/15/15/15/7CATS4/15/15/15/9ZZ4/15/15/15 EGILNVW/ 0/0 0"
+    await page.get_by_label("A game as GCG").fill("#player1 a\n>a: CAT 8X")
+    await press(page, "Open")
+    await page.locator(".banner", has_text="can't be opened").wait_for()
+    assert await page.get_by_label("A game as GCG").input_value() == "#player1 a\n>a: CAT 8X"
+    await page.get_by_label("A game as GCG").fill(cgp)
+    await press(page, "Open")
+    await page.locator(".banner", has_text="keeps nothing").wait_for()
+    assert await page.locator("board-setup .fault").count() == 2
+    await page.get_by_text("2 of Z on the board").wait_for()
+    await page.locator("board-setup [data-at='174']").click()
+    await page.keyboard.press("Delete")
+    await page.locator("board-setup [data-at='175']").focus()
+    await page.keyboard.press("Delete")
+    await page.locator(".faults").wait_for(state="hidden")
+    await listed(page)
+    await page.context.set_offline(True)
+    await page.evaluate("document.querySelector('study-view').analysis.lost()")
+    await press(page, "Set up the board")
+    await page.locator("tr[data-move] button").first.press("Enter")
+    await rack(page, 1, "AEINRST")
+    await page.get_by_text("connection to the server is lost").wait_for()
+    assert ">First: " in await saved(page)
+    await page.context.set_offline(False)
+    await press(page, "Try again")
+    await listed(page)
+
+
+async def test_a_game_of_a_file_opens_at_its_turn(url: str, browser: Browser) -> None:
+    shown = await opened(browser)
+    page = shown.page
+    data = base64.b64encode(GAME.read_bytes()).decode()
+
+    async def about(route: Route) -> None:
+        answer = await route.fetch()
+        await route.fulfill(response=answer, json=await answer.json() | {"study_file": True})
+
+    await page.route("**/api/games", about)
+    told = {"data": data, "name": GAME.name, "turn": 4, "lexicon": "scowl"}
+    await page.route("**/api/study", lambda route: route.fulfill(json=told))
+    await shown.go(f"{url}#/study")
+    await page.locator("study-line [aria-current]", has_text="3. ").wait_for()
+    await listed(page)
+    await press(page, "Simulate")
+    await page.get_by_text("What the last play tells").wait_for()
+    await page.keyboard.press("Home")
+    assert await tiles_of(page) == []
+    await press(page, "Pass")
+    await press(page, "Pass: sure?")
+    await page.reload()
+    await page.locator("study-line .variation [aria-current]").wait_for()
+    assert not shown.said
