@@ -126,6 +126,7 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
         "title": gcg.title if gcg else "",
         "players": [player.name or player.nick for player in gcg.players] if gcg else [],
         "notice": notice,
+        "lexicon": lexicon,
         "notices": sheet.replay.notices if sheet.replay else (),
         "gcg": written,
         "scores": sheet.replay.final.scores if sheet.replay else sheet.turns[0].position.scores,

@@ -8,15 +8,20 @@ import json
 import re
 import sys
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
 from command_line import CommandLine
 
+from bot.equipment import Equipment
+from harness.arbiter.host import GameHost
 from harness.cli import options
-from harness.cli.play import HANDICAPS, NOBODY, _bots, _person
+from harness.cli.play import HANDICAPS, NOBODY, OwnServer, _bots, _person
+from harness.server.page_analysis.process import AnalysisProcess
+from harness.server.play import Offered
+from protocol.parts import TimeControl
 
 
 def test_the_bot_that_is_asked_for_is_among_the_others() -> None:
@@ -56,6 +61,30 @@ def test_a_terminal_without_input_is_refused(
     assert tilewire("play", "--terminal", "--db", tmp_path / "play.db") == 2
     assert "--terminal" in tilewire.err
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(("threads", "free"), [(1, 3), (4, 0)])
+async def test_an_analysis_has_the_cores_that_a_game_leaves_free(
+    threads: int, free: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started: list[bool] = []
+
+    async def start(_kinds: object, *, idle: bool, hidden: object) -> Any:
+        started.append(idle)
+
+    for module in ("cli.play", "server.server"):
+        monkeypatch.setattr(f"harness.{module}.usable_cores", lambda: 4)
+    monkeypatch.setattr(AnalysisProcess, "start", start)
+    bots, equipment = {"static": _bots(None)[0]["static"]}, Equipment(threads=threads)
+    about = Offered(is_private=True), TimeControl(), 2, "127.0.0.1", 0, tmp_path / "play.db"
+    async with OwnServer(equipment, bots, *about).server() as server:
+        queue = server._analyses
+        assert queue is not None
+        assert queue.own_cores is not None
+        await queue.start()
+        assert (started, queue.own_cores()) == ([not free], 4)
+        server._hosting.games["g"] = cast("GameHost", None)
+        assert queue.own_cores() == free
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "0.0.0.0"])

@@ -15,7 +15,9 @@ from command_line import CommandLine
 from websockets.asyncio.client import connect
 from websockets.typing import Origin, Subprotocol
 
+from engine.rules.rules import standard_rules
 from harness.cli import options
+from harness.cli.study import _read
 from harness.server.page_analysis.conversation import SUBPROTOCOL
 
 GAME = Path(__file__).parents[2] / "fixtures" / "games" / "static_greedy.gcg"
@@ -54,31 +56,16 @@ def test_a_game_is_studied_until_a_signal_comes(
     assert (told["moves"]["type"], len(told["moves"]["moves"])) == ("moves", 5)
 
 
-@pytest.mark.parametrize(
-    ("what", "known"),
-    [
-        (None, (None, None)),
-        (CGP, (CGP.read_text().strip(), CGP.name)),
-        (CGP.read_text().strip(), (CGP.read_text().strip(), None)),
-        ("AEINRST", ("/".join(["15"] * 15) + " AEINRST/ 0/0 0", None)),
-    ],
-)
-def test_a_position_is_studied(
-    what: str | Path | None,
-    known: tuple[str | None, str | None],
-    tilewire: CommandLine,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begun: list[dict[str, Any]] = []
-
-    async def on_page(house: Any, *_: str, opens: bool) -> None:
-        assert opens
-        begun.append(house.offered.study)
-
-    monkeypatch.setattr("harness.cli.study.on_page", on_page)
-    assert tilewire("study", *(() if what is None else (what,))) == 0
-    data = begun[0]["data"]
-    assert ((data and data.decode().strip()), begun[0]["name"]) == known
+def test_a_position_is_studied() -> None:
+    text, rules = CGP.read_bytes(), standard_rules()
+    rack = ("/".join(["15"] * 15) + " AEINRST/ 0/0 0").encode()
+    for what, data, name in (
+        (None, None, None),
+        (str(CGP), text, CGP.name),
+        (text.decode(), text, None),
+        ("AEINRST", rack, None),
+    ):
+        assert _read(what, rules) == {"data": data, "name": name, "turn": None}
 
 
 @pytest.mark.parametrize(
@@ -87,18 +74,12 @@ def test_a_position_is_studied(
         ("nothing.gcg", "nothing.gcg"),
         (f"{GAME}@99", "lines 1 to"),
         (GAME.parent, "is a folder"),
-        ("15/15 AEINRST/ 0/0 0", "2 rows"),
         ("bad.gcg", "line 3"),
     ],
 )
 def test_what_can_not_be_read_is_named(
-    what: str | Path,
-    why: str,
-    tilewire: CommandLine,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
+    what: str | Path, why: str, tilewire: CommandLine, tmp_path: Path
 ) -> None:
-    monkeypatch.chdir(tmp_path)
-    Path("bad.gcg").write_text("#player1 a A\n#player2 b B\n>a: AB 8H X8Z +1 1\n")
-    assert tilewire("study", what, "--no-browser") == 2
+    (tmp_path / "bad.gcg").write_text("#player1 a A\n#player2 b B\n>a: AB 8H X8Z +1 1\n")
+    assert tilewire("study", tmp_path / what, "--no-browser") == 2
     assert why in tilewire.err
