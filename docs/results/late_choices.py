@@ -6,22 +6,28 @@ Let a player of each version choose in the same positions, then play those on in
     python docs/results/late_choices.py choose new.jsonl --bag 1 --seat "champion?time=500ms"
     python docs/results/late_choices.py play new.jsonl old.jsonl --out played.jsonl
 
-``choose`` is run in a checkout of each version, with the same ``--seed``, side by side, since time
-is that of the clock. ``play`` lets ``--seat`` take both sides after either move, from the same
-deals of the unseen tiles. Each file keeps a line for each position, and the same command goes on
-with it.
+``choose`` is run in a checkout of each version, with the same ``--seed``. ``play`` lets ``--seat``
+take both sides after either move, from the same deals of the unseen tiles. Each file keeps a line
+for each position, and the same command goes on with it. A turn's time is processor time, so that
+what else runs makes little difference.
 """
+
+# ruff: noqa: E402 - the clocks are changed before searches take them as default arguments
 
 from __future__ import annotations
 
 import argparse
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+
+time.monotonic = time.perf_counter = time.process_time
+time.monotonic_ns = time.perf_counter_ns = time.process_time_ns
 
 from bot.player import Player
 from engine.notation.cgp import read_cgp, write_cgp
