@@ -146,16 +146,14 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
     question, others, rivals = findings.question, findings.legal[1:], findings.rivals
     played, phony = findings.played, question.phony
     known = reasons(findings, rules, leaves) if leaves else None
-    proven = alone = None
+    proven = None
     if findings.worths or findings.cases:
         proven = findings.is_proven(findings.best.move, (played or findings.best).move)
-    if findings.alone is not None:
-        both = (_candidate(row, findings) for row in findings.alone)
-        alone = dict(zip(("best", "played"), both, strict=True))
     return {
         "cgp": write_cgp(question.position, rules),
         "candidates": [
             {"rank": rank, **_candidate(row, findings)}
+            | {"behind": None if row is findings.best else _ahead_of(row.move, findings)}
             for rank, row in enumerate(findings.estimates, start=1)
         ],
         "after_best": [asdict(ply) for ply in findings.after],
@@ -172,7 +170,6 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
             "why": None if known is None else why(known, rules),
             "reasons": known and [asdict(reason) for reason in known],
             "proven": proven,
-            "alone": alone,
             "phony": phony
             and {"code": "not_words" if phony.words else "taken_back", **asdict(phony)},
             "not_compared": question.obstacle or None,
@@ -252,7 +249,12 @@ def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
 def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
     if not (findings.is_known and findings.is_valued(move)):
         return None
-    return _lead(move, findings.ahead_of(move), findings.exact)
+    return _lead(move, findings.ahead_of(move), findings.exact) | {
+        "width": findings.doubt(move),
+        "clear": findings.is_clear(move),
+        "by_points": findings.is_by_points(move),
+        "level": findings.is_level(move),
+    }
 
 
 def _lead(move: Move, ahead: Difference, exact: bool = False) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Findings about a position or a game in plain sentences.
 
-Every ± is an individual 95 % interval. Statements that moves differ, how far at most, or that only
-one can be best, hold with 95 % all together (``Findings.is_clear``).
+A ± is a 95 % interval: of a mean by itself, of a lead over a candidate for all candidates together
+(``Findings.doubt``). So moves differ clearly where the interval that is shown excludes 0. The page
+says the same (``harness/page/verdict.js``).
 """
 
 from __future__ import annotations
@@ -62,7 +63,6 @@ OVER_RACKS = (
     "tells, the best was played in 3"
 )
 _LEAST_WORTH = 1.0  # points by which leaves differ enough to be mentioned
-_NO_WIN = 0.0005  # less than the shown precision
 
 
 def verdict(findings: Findings, write: Writer) -> str:
@@ -97,7 +97,16 @@ def verdict_text(findings: Findings | OverRacks, rules: Rules) -> str:
     if isinstance(findings, OverRacks):
         return _over_racks(findings, rules)
     board, alphabet = findings.question.position.board, rules.distribution.alphabet
-    said = verdict(findings, lambda move: format_full_move(move, board, alphabet))
+
+    def named(move: Move) -> str:
+        match move:
+            case Pass():
+                return "a pass"
+            case Exchange(tiles):
+                return f"an exchange of {alphabet.text(tiles)}"
+        return format_full_move(move, board, alphabet)
+
+    said = verdict(findings, named)
     if findings.cases and bag_count(as_seen(findings.question.position), rules) == 1:
         best = findings.best.move
         for move in dict.fromkeys((best, findings.question.played or best)):
@@ -140,7 +149,9 @@ def grade(findings: Findings) -> str | None:
         return None
     if is_found(findings):
         return "best"
-    lost = findings.ahead_of(played.move).win if findings.is_clear(played.move) else 0.0
+    is_by_win = findings.exact or not findings.is_by_points(played.move)
+    is_lost = is_by_win and findings.is_clear(played.move)
+    lost = findings.ahead_of(played.move).win if is_lost else 0.0
     return next(name for name, below in GRADES.items() if lost < below)
 
 
@@ -384,11 +395,11 @@ def is_bingo(row: Estimate, position: Position, rules: Rules) -> bool:
 # --- sentences ------------------------------------------------------------------------------------
 
 
-def plus_minus(value: str, error: float, scale: float = 1.0) -> str:
-    """Write a figure with its 95 % interval, without it if exact or unknown."""
+def plus_minus(value: str, error: float, scale: float = 1.0, width: float = INTERVAL) -> str:
+    """Write a figure with its interval, ``width`` errors to each side, or without if exact."""
     if not error or not math.isfinite(error):
         return value
-    return f"{value} ± {number(scale * INTERVAL * error)}"
+    return f"{value} ± {number(scale * width * error)}"
 
 
 def _loss(losses: Sequence[Difference]) -> str:
@@ -399,32 +410,45 @@ def _loss(losses: Sequence[Difference]) -> str:
     return f"{plus_minus(share(win), win_error, 100)} and {in_points}"
 
 
+def lead(findings: Findings, move: Move, *, in_points: bool | None = None) -> str:
+    """Write the lead of the best over a candidate with its interval, in what tells them apart."""
+    ahead, width = findings.ahead_of(move), findings.doubt(move)
+    if findings.is_by_points(move) if in_points is None else in_points:
+        return plus_minus(number(ahead.equity, unit=" points"), ahead.equity_error, width=width)
+    return plus_minus(share(ahead.win), ahead.win_error, 100, width)
+
+
 def _cost(findings: Findings, played: Estimate) -> str:
-    """Write what the played move cost, and whether that is not proven."""
-    cost = _loss([findings.ahead_of(played.move)])
-    return f"{cost} (not proven)" if findings.is_guess(played.move) else cost
+    """Write what the played move cost, in points alone if it cost no chance to win."""
+    move = played.move
+    cost = lead(findings, move, in_points=True)
+    if not findings.is_level(move):
+        cost = f"{lead(findings, move, in_points=False)} and {cost}"
+    return f"{cost} (not proven)" if findings.is_guess(move) else cost
 
 
 def _advice(findings: Findings, write: Writer) -> str:
     best, others, rivals = findings.best, findings.legal[1:], findings.rivals
+    name = write(best.move)
     if not others:
-        return f"{write(best.move)} is the only candidate: {_worth(findings, best)}."
-    if not rivals:
-        is_valued = findings.is_valued(others[0].move)
-        more = f", {_more(findings, others[0], write)}" if is_valued else ""
-        return f"Play {write(best.move)}: {_worth(findings, best)}{more}."
-    names = [write(row.move) for row in (best, *rivals)]
+        return f"The only candidate is {name}: {_worth(findings, best)}."
+    names = [write(row.move) for row in rivals]
+    are_same = findings.exact or not any(any(findings.ahead_of(row.move)) for row in rivals)
+    if rivals and are_same:
+        return f"The best is {_joined([name, *names], 'or')}; they come to the same thing."
+    said = f"The best is {name}: {_worth(findings, best)}"
+    if rivals:
+        return f"{said}; {_joined(names, 'and')} can't be told from it."
+    if findings.is_valued(others[0].move):
+        said += f", {lead(findings, others[0].move)} more than {write(others[0].move)}"
+    return f"{said}."
+
+
+def _joined(names: list[str], word: str) -> str:
     if len(names) > _MOST_NAMED:
-        names[_MOST_NAMED - 1 :] = [f"one of {len(names) - _MOST_NAMED + 1} others"]
-    either = f"{', '.join(names[:-1])} or {names[-1]}"
-    if findings.exact or not any(any(findings.ahead_of(row.move)) for row in rivals):
-        return f"{either}; they come to the same thing."
-    first = "the first two are " if len(rivals) > 1 else ""
-    ahead, doubt = findings.ahead_of(rivals[0].move), findings.doubt(rivals[0].move)
-    apart = share(abs(ahead.win) + doubt * ahead.win_error)
-    if _points_say_it(ahead):
-        apart = number(abs(ahead.equity) + doubt * ahead.equity_error, unit=" points")
-    return f"{either}; {first}at most {apart} apart."
+        names[_MOST_NAMED - 1 :] = [f"{len(names) - _MOST_NAMED + 1} others"]
+    *first, last = names
+    return f"{', '.join(first)} {word} {last}" if first else last
 
 
 def _worth(findings: Findings, row: Estimate) -> str:
@@ -437,30 +461,7 @@ def _worth(findings: Findings, row: Estimate) -> str:
             guess = " (not proven)" if findings.is_guess(row.move) else ""
             return f"with the best play by both, the game ends {end}{guess}"
         return f"played on, the game ends {end}"
-    return f"wins {plus_minus(share(row.win), row.win_error, 100)}"
-
-
-def _more(findings: Findings, other: Estimate, write: Writer) -> str:
-    ahead = findings.ahead_of(other.move)
-    value, error, unit = ahead.equity, ahead.equity_error, " points"
-    if not (findings.exact or _points_say_it(ahead)):
-        value, error, unit = 100 * ahead.win, 100 * ahead.win_error, " %"
-    more = f"{number(value, unit=unit)} more than {write(other.move)}"
-    if not error:
-        return more
-    low, high = (number(value + side * INTERVAL * error) for side in (-1, 1))
-    return f"{more} (95 %: {low} to {high})"
-
-
-def _apart(ahead: Difference) -> str:
-    if _points_say_it(ahead):
-        return plus_minus(number(abs(ahead.equity), unit=" points"), ahead.equity_error)
-    return plus_minus(share(abs(ahead.win)), ahead.win_error, 100)
-
-
-def _points_say_it(ahead: Difference) -> bool:
-    """Check whether to give points, since wins are equal."""
-    return abs(ahead.win) < _NO_WIN
+    return f"it wins {share(row.win)}"
 
 
 def _is_all_proven(findings: Findings) -> bool:
@@ -492,20 +493,19 @@ def _about_played(findings: Findings, write: Writer) -> str:
     if is_found(findings):
         return "It was played."
     name, ahead = write(played.move), findings.ahead_of(played.move)
+    name = name[0].upper() + name[1:]
     if question.phony:
-        value = ahead.equity if _points_say_it(ahead) else ahead.win
-        stood = f"{_apart(ahead)} {'less' if value > 0 else 'more'}"
-        return f"{name} was played: {question.phony}; had it stood, it would be worth {stood}."
-    cost, alone = _cost(findings, played), ""
-    if findings.alone is not None:
-        best, other = (number(100 * row.win, unit=" %") for row in findings.alone)
-        rollouts = counted(findings.compared, "rollout")
-        alone = f" By {rollouts} of these two alone: {best} against {other}."
+        less, apart = "less", lead(findings, played.move)
+        if apart.startswith("−"):
+            less, apart = "more", apart[1:]
+        stood = f"had it stood, it would be worth {apart} {less}"
+        return f"{name} was played: {question.phony}; {stood}."
+    cost = _cost(findings, played)
     if findings.is_clear(played.move):
-        return f"{name} was played: it cost {cost}.{alone}"
+        return f"{name} was played: it cost {cost}."
     if findings.is_guess(played.move):
         return f"{name} was played, and nothing proves it worse: it cost {cost}."
     if findings.exact or not any(ahead):
         return f"{name} was played, which comes to the same thing."
     # Chance may have put it ahead: the sign stays, so that the interval stays correct.
-    return f"{name} was played, and nothing shows it to win less: it cost {cost}.{alone}"
+    return f"{name} was played, and nothing shows it to win less: it cost {cost}."

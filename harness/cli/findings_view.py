@@ -12,7 +12,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from bot.search.analysis.findings import Findings, Settings
+from bot.search.analysis.findings import INTERVAL, Findings, Settings
 from bot.search.analysis.over_racks import OverRacks
 from engine.movegen.evaluation import POINT
 from engine.notation.move_text import format_full_move
@@ -29,6 +29,7 @@ from harness.analysis.verdict import (
     grade,
     is_found,
     is_played_guess,
+    lead,
     opening_sentences,
     plus_minus,
     verdict_text,
@@ -44,13 +45,15 @@ from .study_run import telling
 _PLIES_SHOWN = 4
 _LONGEST_NICK = 12
 _SHEET = ("line", "player", "played", "best", "before", "after", "cost", "±", "points", "grade")
-_CANDIDATES = ("", "move", "score", "leave", "static", "win %", "equity", "samples")
+_CANDIDATES = ("", "move", "score", "leave", "static", "win %", "equity", "behind", "samples")
 _DROPPED = ("samples", "static", "leave", "score")
-_SOLVED = (*_CANDIDATES[:-1], "value")
+_SOLVED = (*_CANDIDATES[:-2], "value")
 _TEXTS = ("move", "leave", "player", "played", "best", "value", "grade")
 _BY_ROLLOUTS = (
     "win %: of rollouts won; static: points, by score and leave; equity: points gained on the "
-    "opponent by the end of the rollouts, the leaves then included"
+    "opponent by the end of the rollouts, the leaves then included; behind: the lead of the best, "
+    "in % of rollouts won or in points where these tell more, ± 95 % for all moves together; ≈: "
+    "can't be told from the best"
 )
 _BY_CASES = (
     "win %: of what may be drawn, a draw counts half; equity: points gained to the end of the "
@@ -174,13 +177,20 @@ def _view(findings: Findings, rules: Rules, above: str, width: int) -> Renderabl
 def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
     alphabet, board = rules.distribution.alphabet, findings.question.position.board
     is_solved, rows = bool(findings.worths or findings.cases), []
+    has_leads = bool(findings.behind) and findings.is_known
+    rivals = [row.move for row in findings.rivals] if has_leads else []
     for rank, row in enumerate(findings.estimates, start=1):
         win = equity = last = DASH
+        behind: list[str] = []
         if row.samples:
-            win = plus_minus(number(100 * row.win), row.win_error, 100)
-            equity = plus_minus(number(row.equity, sign=True), row.equity_error)
+            win, equity = number(100 * row.win), number(row.equity, sign=True)
+        if row.samples and is_solved:
+            win = plus_minus(win, row.win_error, 100)
+            equity = plus_minus(equity, row.equity_error)
         if not is_solved:
             last = f"{row.samples:,}"
+            apart = lead(findings, row.move) if has_leads else DASH
+            behind = ["≈ " * (row.move in rivals) + apart * (row is not findings.best)]
         elif findings.is_valued(row.move):
             is_worse = findings.cases is not None and findings.cases.outcomes[row.move].beaten
             last = "worse, proven" if is_worse else "not proven"
@@ -190,7 +200,7 @@ def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
         text = format_full_move(row.move, board, alphabet) + "*" * findings.is_phony(row.move)
         leave = alphabet.text(row.leave)
         static = number(None if row.move == PASS else row.static / POINT)  # a pass only ranks last
-        rows.append((str(rank), text, str(row.score), leave, static, win, equity, last))
+        rows.append((str(rank), text, str(row.score), leave, static, win, equity, *behind, last))
     head = _SOLVED if is_solved else _CANDIDATES
     bold = [row.move for row in findings.estimates].index(findings.best.move)
     drop = ("static", "leave", "score", "value") if is_solved else _DROPPED
@@ -246,25 +256,25 @@ def _sheet(reviewed: Sequence[Reviewed], rules: Rules, width: int) -> Table:
 def _turn_row(turn: Turn, findings: Findings | OverRacks, rules: Rules) -> tuple[str, ...]:
     board, alphabet = turn.position.board, rules.distribution.alphabet
     best = before = after = cost = error = points = graded = DASH
-    loss, played, guess, mark = None, "", "", ""
+    loss, played, guess, mark, width = None, "", "", "", INTERVAL
     if isinstance(findings, OverRacks):
         if findings.is_known:
             best, loss = f"✓ {findings.best_in}/{len(findings.each)}", findings.cost
     else:
         graded, mark = grade(findings) or DASH, "*" * bool(findings.question.phony)
-        pair = findings.best_and_played
+        made = findings.played
         if findings.question.is_forced or (findings.is_known and is_found(findings)):
             best = "✓"
         elif findings.is_known:
             best = format_full_move(findings.best.move, board, alphabet)
         if findings.is_known:
-            before = number(100 * (pair[0] if pair else findings.best).win)
-        if findings.is_known and pair:
-            loss, guess = findings.ahead_of(pair[1].move), "?" * is_played_guess(findings)
-            after = number(100 * pair[1].win)
+            before = number(100 * findings.best.win)
+        if findings.is_known and made:
+            loss, guess = findings.ahead_of(made.move), "?" * is_played_guess(findings)
+            after, width = number(100 * made.win), findings.doubt(made.move)
     if loss:
         points, cost = number(loss.equity) + guess, number(100 * loss.win)
-        error = plus_minus("", loss.win_error, 100).removeprefix(" ± ") or error
+        error = plus_minus("", loss.win_error, 100, width).removeprefix(" ± ") or error
     if turn.played is not None:
         played = format_full_move(turn.played, board, alphabet)
     elif turn.step is not None:
@@ -282,7 +292,7 @@ def _legend(every: Sequence[Reviewed]) -> Iterator[Text]:
         if findings.is_known and findings.played and not findings.question.phony
     ]
     below = any(min(round(loss.win, 3), round(loss.equity, 1)) < 0 for loss in losses)
-    alone = any(findings.alone for _, findings in reviewed)
+    alone = any(findings.compared for _, findings in reviewed)
     partly = any(isinstance(each, OverRacks) for _, each in every)
     said = (
         *(_BEFORE_AFTER, _COSTS, *[_ALONE] * alone, f"grade: {GRADED}", _SIGNS),

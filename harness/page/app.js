@@ -1,6 +1,7 @@
 // The page: which view an address means.
 //
-//   #/                 games that are on, and past ones
+//   #/                 what one can do here
+//   #/games            games that are on, and past ones
 //   #/game/ID          a game; #/game/ID/7: after its turn 7
 //   #/now              on one's own screen, the game that is on, and the next when it is over
 //   #/play             to play oneself
@@ -13,6 +14,8 @@
 
 import { h, toGames } from "./dom.js";
 import { GameView } from "./game_view.js";
+import { HomeView } from "./home.js";
+import { inBrowser } from "./kept.js";
 import { LadderList, LadderPlayer } from "./ladder.js";
 import { GameList, StandingList } from "./lists.js";
 import { AGAIN_MS, about } from "./server.js";
@@ -52,7 +55,8 @@ const route = () => {
     return view;
   });
   else if (kind === "standings") put(new StandingList(id));
-  else if (kind === "") put(new GameList());
+  else if (kind === "games") put(new GameList());
+  else if (kind === "") put(new HomeView());
   else put(h("div", {}, h("h1", {}, texts.unknownPage(hash)), toGames()));
 };
 
@@ -80,9 +84,9 @@ const review = async (id, line) => {
 
 /** Mark the view that is shown. */
 const mark = () => {
-  const [kind = ""] = parts(location.hash || "#/"), shown = kind === "drill" ? "puzzles" : kind;
+  const [kind = ""] = parts(location.hash || "#/");
   for (const each of nav.querySelectorAll("a")) {
-    if (each.hash === `#/${shown}`) each.setAttribute("aria-current", "page");
+    if (each.hash === `#/${kind}`) each.setAttribute("aria-current", "page");
     else each.removeAttribute("aria-current");
   }
 };
@@ -99,7 +103,7 @@ const parts = (hash) => {
 /** @param {string} hash @param {string} text */
 const link = (hash, text) => h("a", { href: hash }, text);
 
-nav.append(link("#/", texts.games));
+nav.append(link("#/games", texts.games));
 addEventListener("hashchange", route);
 document.querySelector(".skip")?.addEventListener("click", (event) => {
   event.preventDefault(); // its hash is none of ours
@@ -119,6 +123,7 @@ const showNav = () => about().then(({ tournament, ladder, own, analysis, study }
   if (ladder) nav.append(link("#/ladder", texts.ladder));
   if (tournament) nav.append(link("#/standings", texts.standings));
   nav.append(link("#/puzzles", texts.puzzles));
+  if (analysis || inBrowser.get("mistakes")?.length) nav.append(link("#/drill", texts.drillTitle)); // a review keeps them
   if (analysis) nav.append(link("#/review", texts.reviews));
   if (study) nav.append(link("#/study", texts.study));
   mark();

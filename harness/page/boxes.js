@@ -3,8 +3,8 @@
 
 import { inBrowser } from "./kept.js";
 
-/** @typedef {{ position: string, played: string, best: string, rivals?: string[], lost_win: number | null, lost_points: number, game: string | null, turn: number, when: string, kind?: string }} Mistake
- *   `rivals`: moves that the review could not tell from the best; `kind` of rules. Mistakes that were kept long ago lack both. */
+/** @typedef {{ position: string, played: string, best: string, rivals?: string[], lost_win: number | null, lost_points: number, game: string | null, turn: number, when: string, kind?: string, last?: string | null }} Mistake
+ *   `rivals`: moves that the review could not tell from the best; `kind` of rules; `last`: the move before it. Mistakes that were kept long ago lack them. */
 /** @typedef {{ box: number, due: number }} Card `due` is a time in milliseconds. */
 
 const MOST_MISTAKES = 500;

@@ -43,7 +43,7 @@ export const svg = (name, attributes = {}, ...children) =>
 export const button = (text, act) => h("button", { type: "button", click: act }, text);
 
 /** The way back to the list of games. */
-export const toGames = () => h("p", {}, h("a", { href: "#/" }, texts.toGames));
+export const toGames = () => h("p", {}, h("a", { href: "#/games" }, texts.toGames));
 
 /** Two players, whose names may be written from right to left. @param {string[]} players */
 export const names = ([one, other]) => [h("bdi", {}, one), " – ", h("bdi", {}, other)];

@@ -1,18 +1,20 @@
 // A drill of one's own mistakes, which a review kept: each comes up until it is answered right.
 
+import { TileBoard, unseenTiles } from "./board.js";
 import { DAYS, answered, due, forget, nextDue } from "./boxes.js";
 import { button, h } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { namedMove } from "./game.js";
 import { inBrowser } from "./kept.js";
 import { keyOf } from "./puzzle.js";
-import { readOpening } from "./notation.js";
+import { freshOn, onRack, readMove, readOpening, tilesOf, withMove } from "./notation.js";
 import { index, scoreLine } from "./puzzles_view.js";
 import { reviewLink } from "./review_link.js";
 import { gameHash } from "./server.js";
 import { decimal, moment, percent, texts } from "./texts.js";
 
 /** @import { Mistake } from "./boxes.js" */
+/** @import { Board } from "./notation.js" */
 /** @import { Equipment } from "./scoring.js" */
 
 export class DrillView extends HTMLElement {
@@ -25,6 +27,7 @@ export class DrillView extends HTMLElement {
     this.usual = null;
     this.entry = new MoveEntry();
     this.entry.addEventListener("play", (event) => this.answered(/** @type {CustomEvent<{ move: string }>} */ (event).detail.move));
+    this.place = h("div", { class: "play" });
     this.verdict = h("div", { class: "graded", role: "status", tabindex: -1 });
     this.below = h("div", { class: "controls" });
     /** @type {Mistake | null} */
@@ -52,20 +55,24 @@ export class DrillView extends HTMLElement {
         links());
       return;
     }
-    const { board, racks, scores } = readOpening(mistake.position);
+    const { board, racks, scores } = readOpening(mistake.position), { last } = mistake;
+    const fresh = laidBy(last, board, this.equipment); // none if that move came off the board
     this.verdict.replaceChildren();
     this.below.replaceChildren();
     this.replaceChildren(
       h("h1", {}, texts.drill),
       h("p", {}, texts.drillAsks(waiting.length)),
       h("div", { class: "game" },
-        h("div", { class: "play" }, this.entry),
-        h("div", { class: "told" }, h("div", { class: "known" }, scoreLine(scores)), this.verdict, this.below)),
+        this.place,
+        h("div", { class: "told" },
+          h("div", { class: "known" }, scoreLine(scores),
+            last && (fresh.size || last.startsWith("-")) && h("p", {}, texts.lastPlay(namedMove(last, this.equipment.layout.columns, board)))),
+          this.verdict, this.below,
+          h("section", {}, h("h2", {}, texts.unseenTiles), ...unseen(board, racks[0], this.equipment)))),
       h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1))), links());
-    this.entry.isOn = true;
-    this.entry.toggleAttribute("data-asked", false);
+    this.place.replaceChildren(this.entry);
     this.entry.draft = null; // no tile stays from the mistake before
-    this.entry.show(this.equipment, { board, rack: racks[0] });
+    this.entry.show(this.equipment, { board, rack: racks[0], fresh });
   }
 
   /** Go on with the next one, by keyboard too: the button that was pressed is gone. */
@@ -91,8 +98,9 @@ export class DrillView extends HTMLElement {
         isBest ? texts.drillRight(text(move)) : isRight ? texts.drillAsGood(text(move), text(mistake.best)) : texts.drillWrong(text(mistake.best))),
       h("p", {}, same(mistake.played) ? texts.sameAgain(lost) : texts.youPlayed(text(mistake.played), lost)),
       ...(isRight || same(mistake.played) ? [] : [h("p", { class: "note" }, texts.unknownLoss)]));
-    this.entry.isOn = false;
-    this.entry.toggleAttribute("data-asked", true); // nothing is left to do on it
+    const shown = new TileBoard(), after = withMove(board, readMove(mistake.best, columns));
+    shown.show(equipment, { turn: null, board: after, fresh: freshOn(after, board) });
+    this.place.replaceChildren(shown, h("p", { class: "note" }, texts.bestShown));
     this.below.replaceChildren(
       h("button", { type: "button", class: "main", click: () => this.goOn() }, texts.nextMistake),
       button(texts.forget, () => { forget(mistake); this.goOn(); }),
@@ -101,6 +109,19 @@ export class DrillView extends HTMLElement {
     this.verdict.focus();
   }
 }
+
+/** The squares of the last move. @param {string | null | undefined} move @param {Board} board @param {Equipment} equipment */
+const laidBy = (move, board, { layout }) => {
+  const read = move ? readMove(move, layout.columns) : null;
+  return new Set(read?.kind === "place" ? read.squares.flatMap(([at, tile]) => (tile !== "." && board.has(at) ? [at] : [])) : []);
+};
+
+/** The tiles that one did not see. @param {Board} board @param {string} rack @param {Equipment} equipment */
+const unseen = (board, rack, { tiles, rackSize = 7 }) => {
+  const seen = [...board.values(), ...tilesOf(rack)].map(onRack);
+  const left = tiles.map(({ tile, count }) => /** @type {const} */ ([tile, count - seen.filter((each) => each === tile).length])).filter(([, count]) => count > 0);
+  return unseenTiles(left, Math.max(0, left.reduce((sum, [, count]) => sum + count, 0) - rackSize), true);
+};
 
 const links = () => h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles));
 

@@ -4,15 +4,15 @@ import { TileBoard } from "./board.js";
 import { h, table, withError } from "./dom.js";
 import { freshOn, readMove, withMove } from "./notation.js";
 import { decimal, percent, texts } from "./texts.js";
-import { INTERVAL, verdictText, whyText } from "./verdict.js";
+import { INTERVAL, costText, leadText, verdictText, whyText } from "./verdict.js";
 
 const LEAST_SHARE = 1e-6; // less is rounding
 
-/** @import { Candidate, Findings, Review, Turn } from "./review.js" */
+/** @import { Candidate, Findings, Lead, Review, Turn } from "./review.js" */
 
-/** A figure with its 95 % interval. @param {number | null} value @param {number | null} error @param {(value: number) => string} shown */
-export const withInterval = (value, error, shown) =>
-  value === null ? "" : error ? withError(shown(value), shown(INTERVAL * error)) : shown(value);
+/** A figure with its 95 % interval. @param {number | null} value @param {number | null} error @param {(value: number) => string} shown @param {number} [width] in errors */
+export const withInterval = (value, error, shown, width = INTERVAL) =>
+  value === null ? "" : error ? withError(shown(value), shown(width * error)) : shown(value);
 
 /** What was best, what the played move cost, and why. @param {Review} review @param {Turn} turn @param {Findings} found */
 export const verdictOf = (review, turn, found) => [
@@ -46,19 +46,18 @@ export const boardWith = (review, turn, move) => {
   return board;
 };
 
-/** By which rollouts these figures are. @param {Findings} found */
-const heading = ({ compared, verdict }) => (verdict.alone ? texts.comparedAlone(compared) : texts.comparison);
+/** By which rollouts the cost is. @param {Findings} found */
+const heading = ({ compared }) => (compared ? texts.comparedAlone(compared) : texts.comparison);
 
 /** What differs between the best and the played move. @param {Review} review @param {Turn} turn @param {Findings} found */
 const comparison = (review, turn, found) => {
   const { verdict, candidates, replies } = found;
   const of = (/** @type {string | undefined} */ move) => candidates.find((each) => each.move === move);
-  const best = verdict.alone?.best ?? of(verdict.best), played = verdict.alone?.played ?? of(verdict.ahead_of_played?.move);
-  if (!best || !played || best === played) return null;
+  const { ahead_of_played: lead } = verdict, best = of(verdict.best), played = of(lead?.move);
+  if (!best || !played || !lead || best === played) return null;
   const row = (/** @type {string} */ head, /** @type {(each: Candidate) => import("./dom.js").Child} */ shown) => ({ cells: [head, shown(best), shown(played)] });
   const rows = [
-    ...(best.win !== null && played.win !== null ? [row(texts.win, ({ win, win_error }) => withInterval(win, win_error, percent))] : []),
-    row(texts.equity, ({ equity, equity_error }) => withInterval(equity, equity_error, decimal)),
+    row(texts.win, winOf), row(texts.equity, equityOf), { cells: [texts.costs, "", costText(lead)] },
     row(texts.scoreNow, ({ score }) => String(score)),
     row(texts.keeps, ({ leave }) => leave || texts.nothing),
     row(texts.leaveWorth, (each) => decimal(each.static - each.score)),
@@ -66,6 +65,12 @@ const comparison = (review, turn, found) => {
   ];
   return table(heading(found), ["", texts.bestIs(review.text(best.move, turn)), texts.playedIs(review.text(played.move, turn))], rows, "compared");
 };
+
+/** @param {Candidate} each */
+const winOf = ({ win }) => (win === null ? "" : percent(win));
+
+/** @param {Candidate} each */
+const equityOf = ({ equity }) => (equity === null ? "" : decimal(equity));
 
 /** With which bag the best and the played move win. @param {Review} review @param {Turn} turn @param {Findings} found */
 const byBag = (review, turn, { pre_endgame, verdict }) => {
@@ -92,10 +97,17 @@ const candidates = (review, turn, { candidates, verdict }) => {
     cells: [
       h("span", {}, review.text(each.move, turn),
         h("small", {}, ` ${[each.move === verdict.best && texts.bestMark, each.move === turn.played && texts.playedMark].filter(Boolean).join(", ")}`)),
-      each.score, each.leave, withInterval(each.win, each.win_error, percent), withInterval(each.equity, each.equity_error, decimal),
+      each.score, each.leave, winOf(each), equityOf(each),
+      each.behind && behind(each.behind, verdict.rivals.includes(each.move)),
     ],
   }));
-  return table(texts.candidates, [texts.move, texts.score, texts.keeps, texts.win, texts.equity], rows, "considered");
+  return table(texts.candidates, [texts.move, texts.score, texts.keeps, texts.win, texts.equity, texts.behind], rows, "considered");
+};
+
+/** @param {Lead} lead @param {boolean} isRival whether it can't be told from the best */
+const behind = (lead, isRival) => {
+  const [value = "", error] = `${isRival ? "≈ " : ""}${leadText(lead)}`.split(" ± ");
+  return error === undefined ? value : withError(value, error);
 };
 
 /** @param {Findings} found */

@@ -313,7 +313,7 @@ export class GameView extends HTMLElement {
     keepingFocus(links, () => links.replaceChildren(
       isOpen ? h("a", { href: gcgPath(this.id_), download: `${this.id_}.gcg` }, texts.gcg) : "",
       " ", isOpen ? reviewLink(this.id_) : "", " ", isOpen ? studyLink("game", this.id_, this.shownTurn) : "",
-      " ", h("a", { href: "#/" }, texts.toGames)));
+      " ", h("a", { href: "#/games" }, texts.toGames)));
   }
 
   tick() {

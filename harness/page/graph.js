@@ -9,7 +9,7 @@ const WIDTH = 320, HEIGHT = 150, LEFT = 46, RIGHT = 10, TOP = 14, BOTTOM = 24;
 /**
  * @typedef {{ title: string, label: string, series: Series[], turns: number, turn: number, low: number,
  *   high: number, middle: number, shown: (value: number) => string, notes: [string, string], end?: string,
- *   go?: (turn: number) => void }} Plot `go`: what a click on a turn does.
+ *   marks?: [number, number][], go?: (turn: number) => void }} Plot `marks`: points that stand out; `go`: what a click on a turn does.
  */
 
 export class TurnGraph extends HTMLElement {
@@ -32,7 +32,8 @@ export class TurnGraph extends HTMLElement {
         svg("polyline", { class: `line${number}`, points: points.map(([turn, value]) => `${x(turn)},${y(value)}`).join(" ") }),
         ...points.filter(([turn]) => turn === plot.turn || points.length === 1).map(([turn, value]) =>
           svg("circle", { class: `dot${number}`, cx: x(turn), cy: y(value), r: 4 })),
-      ]));
+      ]),
+      ...(plot.marks ?? []).map(([turn, value]) => svg("circle", { class: "marked", cx: x(turn), cy: y(value), r: 3.5 })));
     const { go } = plot;
     picture.classList.toggle("goes", go !== undefined);
     if (go) picture.addEventListener("click", (event) => {

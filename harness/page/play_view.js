@@ -4,7 +4,7 @@ import { unseenTiles } from "./board.js";
 import { button, h, keepingFocus, pressOnce, table, toGames } from "./dom.js";
 import { checkDraws } from "./draws.js";
 import { MoveEntry } from "./entry.js";
-import { inWindow } from "./kept.js";
+import { inBrowser, inWindow } from "./kept.js";
 import { tilesOf } from "./notation.js";
 import { PlayForm } from "./play_form.js";
 import { Playing } from "./playing.js";
@@ -98,7 +98,13 @@ export class PlayView extends HTMLElement {
     const kept = inWindow.get("login");
     const name = kept?.name ?? this.settings.name;
     this.form.open(this.settings, kept?.name ?? "", (choice) => this.chosen(choice));
-    if (name) this.login(kept ?? { name, token: "" }); // a game may be on
+    const wish = inWindow.get("wish");
+    inWindow.set("wish", null);
+    if (wish && (kept || !this.settings.token)) { // a game was begun elsewhere; who has no name yet is a guest
+      const guest = `guest-${1000 + Math.floor(9000 * Math.random())}`;
+      inWindow.set("game", null); // the last one, which is over
+      this.chosen({ ...kept ?? { name: name ?? inBrowser.get("name") ?? guest, token: "" }, opponent: wish, table: null });
+    } else if (name) this.login(kept ?? { name, token: "" }); // a game may be on
     this.show();
   }
 

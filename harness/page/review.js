@@ -11,9 +11,11 @@ import { verdictText, whyText } from "./verdict.js";
 /** @typedef {{ line: number, reason: string, taken: string }} Notice */
 /** @typedef {{ title: string, players: string[], notice: string, notices?: Notice[], gcg: string | null, scores: [number, number], turns: Turn[],
  *   board: Layout, tiles: TileKind[], rack_size: number, bingo_bonus: number }} Told */
-/** @typedef {{ move: string, win: number, win_error: number | null, points: number, points_error: number | null }} Lead */
+/** @typedef {{ move: string, win: number, win_error: number | null, points: number, points_error: number | null,
+ *   width?: number, clear?: boolean, by_points?: boolean, level?: boolean }} Lead `width` of its interval to each side, in errors; `clear`: the
+ *   interval excludes 0, of points if they tell the moves apart (`by_points`); `level`: the chances to win are the same. */
 /** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
- *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean, phony?: boolean }} Candidate `proven`: by a solver, with few tiles in the bag or none. */
+ *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean, phony?: boolean, behind?: Lead | null }} Candidate `behind`: the lead of the best; `proven`: by a solver, with few tiles in the bag or none. */
 /** @typedef {{ wins: number, draws: number, losses: number, proven: boolean }} Outcome Shares of the cases with one bag. */
 /** @typedef {{ model: string, cases: number, moves: number, compared: number, proven: number, settled: boolean,
  *   by_bag: { bag: string, weight: number, best: Outcome, played: Outcome | null }[] }} PreEndgame What a solver found with one or two tiles in the bag. */
@@ -23,8 +25,7 @@ import { verdictText, whyText } from "./verdict.js";
 /** @typedef {{ code: "not_words" | "taken_back", words: string[], lexicon: string }} Phony Why a move is a phony. */
 /** @typedef {"best" | "good" | "small" | "medium" | "large"} Grade Of a turn, by its chance lost. */
 /** @typedef {{ best: string, rivals: string[], known: boolean, certain: boolean, ahead_of_next: Lead | null, ahead_of_rival: Lead | null,
- *   ahead_of_played: Lead | null, grade?: Grade | null, reasons: Reason[] | null, phony: Phony | null, not_compared: string | null, proven: boolean | null, alone: { best: Candidate, played: Candidate } | null }} Verdict
- *   `alone`: by the rollouts that compared these two alone. */
+ *   ahead_of_played: Lead | null, grade?: Grade | null, reasons: Reason[] | null, phony: Phony | null, not_compared: string | null, proven: boolean | null }} Verdict */
 /** @typedef {{ line: number, cgp: string, candidates: Candidate[], verdict: Verdict, plies: number | null, exact: boolean, pre_endgame?: PreEndgame | null,
  *   rollouts: number, compared: number, nodes: number, seconds: number, replies: { best: Ply, played: Ply } | null }} Findings */
 /** @typedef {import("./boxes.js").Mistake} Mistake */
@@ -92,7 +93,7 @@ export class Review {
     return this.overRacks.get(line)?.text ?? (why ? texts.leftOutSince(why) : texts.notYet);
   }
 
-  /** Turns, the costliest first: those that were clearly worse than the best, then the others. */
+  /** Turns, the costliest first: mistakes, then the others. */
   get costliest() {
     const weights = new Map(this.told.turns.map(({ line }) => [line, weight(this.found.get(line))]));
     const apart = (/** @type {number[]} */ one, /** @type {number[]} */ other) => one.map((value, at) => (other[at] ?? 0) - value).find(Boolean) ?? 0;
@@ -114,17 +115,23 @@ export class Review {
       win_error: Math.hypot(...each("win_error")),
       points: sum(each("points")),
       points_error: Math.hypot(...each("points_error")),
-      mistakes: counted.flatMap(({ found: { verdict: { grade } } }) => (grade && grade !== "best" && grade !== "good" ? [grade] : [])),
+      mistakes: counted.flatMap(({ found: { verdict: { grade } } }) => (grade && isMistake(grade) ? [grade] : [])),
     };
   }
 
-  /** Turns of a player that were clearly worse than the best. @param {number} seat @param {string} when @returns {Mistake[]} */
+  /** Whether a turn clearly lost a chance to win. @param {number} line */
+  isMistake(line) {
+    return isMistake(this.found.get(line)?.verdict.grade);
+  }
+
+  /** A player's mistakes. @param {number} seat @param {string} when @returns {Mistake[]} */
   mistakes(seat, when) {
-    return this.told.turns.filter((turn) => turn.seat === seat).flatMap(({ line, seq, played }) => {
-      const found = this.found.get(line), loss = this.loss(line);
-      if (!found?.verdict.reasons || !loss || !played) return [];
+    const { turns } = this.told;
+    return turns.flatMap(({ line, seq, seat: mover, played }, at) => {
+      const found = this.found.get(line), loss = this.loss(line), last = turns[at - 1]?.played ?? null;
+      if (mover !== seat || !found || !this.isMistake(line) || !loss || !played) return [];
       const { best, rivals } = found.verdict;
-      return [{ position: found.cgp, played, best, rivals, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: seq, when, kind: this.kind }];
+      return [{ position: found.cgp, played, best, rivals, lost_win: loss.win, lost_points: loss.points, game: this.game, turn: seq, when, kind: this.kind, last }];
     });
   }
 
@@ -139,10 +146,13 @@ export class Review {
   }
 }
 
+/** @param {Grade | null | undefined} grade */
+const isMistake = (grade) => grade === "small" || grade === "medium" || grade === "large";
+
 /** @param {Findings | undefined} found */
 const weight = (found) => {
   const loss = found?.verdict.ahead_of_played;
-  return [found?.verdict.reasons ? 1 : 0, loss ? 1 : 0, found ? 1 : 0, loss?.win ?? 0, loss?.points ?? 0];
+  return [isMistake(found?.verdict.grade) ? 1 : 0, loss ? 1 : 0, found ? 1 : 0, loss?.win ?? 0, loss?.points ?? 0];
 };
 
 /** @param {Findings} found @param {(move: string) => string} name */

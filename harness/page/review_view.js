@@ -109,7 +109,7 @@ export class ReviewView extends HTMLElement {
         h("p", {}, h("strong", {}, texts.dropHere)), h("p", {}, file),
         h("p", {}, texts.orPaste), text,
         h("p", {}, h("button", { type: "submit", class: "main" }, texts.reviewIt))),
-      h("p", { class: "note" }, texts.reviewOwn, " ", h("a", { href: "#/" }, texts.toGames)));
+      h("p", { class: "note" }, texts.reviewOwn, " ", h("a", { href: "#/games" }, texts.toGames)));
   }
 
   /** Whether a link or a word of the page is dragged. @param {DragEvent} event */
@@ -261,11 +261,11 @@ export class ReviewView extends HTMLElement {
       h("div", { class: "reviewing" }, this.progress, this.stopping),
       h("p", { class: "note" }, notice), ...noticesOf(review),
       h("div", { class: isGame ? "review" : "review single" },
-        isGame && h("section", { class: "turns" },
+        isGame && h("section", { class: "turns" }, this.graph,
           h("div", { class: "heading" }, h("h2", {}, texts.turnsHead), this.sorting),
           this.sheet, this.about),
         this.detail,
-        isGame && h("section", { class: "more" }, this.totals, h("div", { class: "graphs" }, this.graph), this.keeping()),
+        isGame && h("section", { class: "more" }, this.totals, this.keeping()),
         this.exports()));
     this.show(null);
     this.look(false);
@@ -322,11 +322,11 @@ export class ReviewView extends HTMLElement {
     const was = played === null ? "" : `${review.text(played, turn)}${verdict?.phony ? "*" : ""}`;
     const other = was && score !== null && score !== (computed ?? score) ? h("small", {}, texts.scored(score, computed ?? score)) : "";
     return {
-      attributes: { "aria-current": line === this.line ? "true" : null, class: verdict?.reasons ? "blunder" : null },
+      attributes: { "aria-current": line === this.line ? "true" : null, class: review.isMistake(line) ? "blunder" : null },
       cells: [
         h("a", { href: reviewHash(this.id_, line), "aria-label": texts.turnNumber(line) }, line),
         h("bdi", {}, review.told.players[seat]), other ? h("span", {}, was, " ", other) : was,
-        isBest || !loss ? "" : withInterval(loss.win, loss.win_error, percent),
+        isBest || !loss ? "" : withInterval(loss.win, loss.level ? null : loss.win_error, percent, loss.width),
         isBest || !loss ? "" : `${decimal(loss.points)}${verdict?.proven === false && !found?.pre_endgame ? "?" : ""}`,
         best,
       ],
@@ -348,7 +348,7 @@ export class ReviewView extends HTMLElement {
       title: texts.winReview, label: texts.winReviewed(first, percent(last[1]), turns[last[0] - 1]?.line ?? 0),
       series: [{ name: first, points }], turns: turns.length, turn: turns.findIndex(({ line }) => line === this.line) + 1,
       low: 0, high: 1, middle: .5, shown: (value) => `${100 * value} %`, notes: [short(first), short(second)], end: String(turns.at(-1)?.line ?? ""),
-      go: (at) => this.go(turns[at - 1]?.line ?? null),
+      go: (at) => this.go(turns[at - 1]?.line ?? null), marks: points.filter(([at]) => review.isMistake(turns[at - 1]?.line ?? 0)),
     });
   }
 
@@ -420,7 +420,8 @@ export class ReviewView extends HTMLElement {
     const more = whose.value ? review.mistakes(Number(whose.value), new Date().toISOString()) : [];
     if (more.length) inBrowser.set("equipments", { ...inBrowser.get("equipments"), [review.kind]: review.equipment });
     const isKept = !more.length || keepMistakes(more.filter((each) => position === undefined || each.position === position));
-    this.kept.textContent = !whose.value ? "" : isKept ? texts.keptMistakes(more.length) : texts.keepsNothing;
+    this.kept.replaceChildren(!whose.value ? "" : isKept ? texts.keptMistakes(more.length) : texts.keepsNothing, " ",
+      whose.value && more.length ? h("a", { href: "#/drill" }, texts.goThrough) : "");
   }
 
   exports() {

@@ -8,7 +8,7 @@ const soManyLeft = (left) => (left === 1 ? "One more such move loses the game." 
 const end = (spread) => (spread ? `${counted(Math.abs(spread), "point")} ${spread > 0 ? "ahead" : "behind"}` : "level");
 
 /** @param {string} sentence */
-const capital = (sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`;
+export const capital = (sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`;
 
 /** @param {number} points */
 export const signed = (points) => (points < 0 ? `−${-points}` : `+${points}`);
@@ -388,7 +388,7 @@ export const texts = {
   /** @param {number} best @param {number} racks */
   bestIn: (best, racks) => `✓ ${best}/${racks}`,
   wasBest: "the best",
-  winReview: "Chance that the first player wins",
+  winReview: "Chance that the first player wins; click to go to a turn",
   /** @param {string} name @param {string} chance @param {number} line */
   winReviewed: (name, chance, line) => `${name}: ${chance} to win before turn ${line}.`,
   /** @param {number} line */
@@ -404,31 +404,27 @@ export const texts = {
   leftOutSince: (why) => `This turn is not analysed: ${why}.`,
   aPass: "a pass",
   anExchange: (tiles) => `an exchange of ${tiles}`,
-  isForced: "A pass: nothing else is legal.",
+  isForced: "Pass: nothing else is legal.",
   /** @param {number} rollouts @param {string} best */
   unknownYet: (rollouts, best) =>
-    `Nothing ${rollouts ? `can be told from ${counted(rollouts, "rollout")}` : "is known yet"}; by static equity the best is ${best}.`,
+    `Nothing ${rollouts ? `can be told from ${counted(rollouts, "rollout")}` : "is known yet"}; by static equity ${best} is best.`,
   onlyCandidate: (best, worth) => `The only candidate is ${best}: ${worth}.`,
-  bestMove: (best, worth, more) => `The best is ${best}: ${worth}, ${more}.`,
+  /** @param {string} best @param {string} worth @param {string | null} more */
+  bestMove: (best, worth, more) => `The best is ${best}: ${worth}${more ? `, ${more}` : ""}.`,
   /** @param {number} count */
-  oneOfOthers: (count) => `one of ${count} others`,
-  /** @param {string[]} names @returns {string} */
-  or: (names) => `${names.slice(0, -1).join(", ")} or ${names.at(-1)}`,
-  /** @param {string[]} names @returns {string} */
-  eitherSame: (names) => `The best is ${texts.or(names)}; they come to the same thing.`,
-  /** @param {string[]} names @param {string} apart @param {boolean} isMany @returns {string} */
-  either: (names, apart, isMany) => `The best is ${texts.or(names)}; ${isMany ? "the first two are " : ""}${apart} apart.`,
+  others: (count) => counted(count, "other"),
+  /** @param {string[]} names @param {"and" | "or"} word */
+  listed: (names, word) => (names.length > 1 ? `${names.slice(0, -1).join(", ")} ${word} ${names.at(-1)}` : names.join()),
+  eitherSame: (names) => `The best is ${names}; they come to the same thing.`,
+  either: (best, worth, names) => `The best is ${best}: ${worth}; ${names} can't be told from it.`,
   winsShare: (share) => `it wins ${share}`,
-  gains: (points) => `it gains ${points} points`,
   /** @param {number} spread */
   gameEnds: (spread) => `played on, the game ends ${end(spread)}`,
   /** @param {number} spread @param {boolean} isProven */
   bestPlayEnds: (spread, isProven) => `with the best play by both, the game ends ${end(spread)}${isProven ? "" : " (not proven)"}`,
-  bestAlone: (best, worth) => `The best is ${best}: ${worth}.`,
   notProven: (cost) => `${cost} (not proven)`,
   nothingProves: (move, cost) => `${move} was played, and nothing proves it worse: it cost ${cost}.`,
-  /** @param {string} value @param {string} other @param {[string, string] | null} interval */
-  moreThan: (value, other, interval) => `${value} more than ${other}${interval ? ` (95 %: ${interval[0]} to ${interval[1]})` : ""}`,
+  moreThan: (lead, other) => `${lead} more than ${other}`,
   notCompared: (why) => `What was played can't be compared: ${why}.`,
   bestWasPlayed: "It was played.",
   takenBackInGame: "it was taken back",
@@ -453,7 +449,9 @@ export const texts = {
   keptWorth: (leave, worth) => `${leave} (worth ${worth})`,
   comparison: "Best and played",
   /** @param {number} rollouts */
-  comparedAlone: (rollouts) => `Best and played, by ${counted(rollouts, "rollout")} of these two alone`,
+  comparedAlone: (rollouts) => `Best and played; the cost by ${counted(rollouts, "rollout")} of these two alone`,
+  costs: "What it cost",
+  behind: "Behind the best",
   bestIs: (move) => `Best: ${move}`,
   playedIs: (move) => `Played: ${move}`,
   scoreNow: "Score now",
@@ -463,13 +461,15 @@ export const texts = {
   bestMark: "best",
   /** @param {number} seconds */
   inSeconds: (seconds) => `${seconds.toFixed(1)} s`,
-  interval: "± is a 95 % interval; worth: points gained on the opponent in the rollouts, the last leaves included",
+  interval: "± is a 95 % interval, for all moves together; ≈: can't be told from the best; worth: points gained on the opponent in the rollouts, the last leaves included",
   exactNote: "the bag is empty: played on once, without looking ahead",
   solvedNote: "the bag is empty: points are those of the best play by both",
   casesNote: "± is of what is not proven, a 95 % interval; worth: points gained to the end of the game",
-  /** @param {number} compared @param {number} moves @param {number} proven @param {boolean} isSettled @param {boolean} isProven */
-  inAllCases: (compared, moves, proven, isSettled, isProven) =>
-    `${grouped(compared)} of ${counted(moves, "move")} compared with everything that may be drawn, ${grouped(proven)} proven, against an opponent who sees the bag and your tiles.${isSettled ? isProven ? "" : " What the best wins is not proven in full." : " Another may be better."}`,
+  /** @param {number} compared @param {number} moves @param {number} proven @param {string} open what is not proven */
+  inAllCases: (compared, moves, proven, open) =>
+    `${grouped(compared)} of ${counted(moves, "move")} compared with everything that may be drawn, ${grouped(proven)} proven, against a perfect opponent, which knows the bag and your rack.${open}`,
+  winNotProven: " What it wins is not proven in full.",
+  mayBeBetter: (best) => ` Another may be better than ${best}.`,
   chanceOfBag: "Chance",
   perhaps: (outcome) => `${outcome}, not proven`,
   lookLonger: "Look longer",
@@ -492,6 +492,7 @@ export const texts = {
   keepsNothing: "This browser stores nothing: they are lost when the page is closed.",
   /** @param {number} count */
   keptMistakes: (count) => (count ? `${counted(count, "mistake")} kept in this browser.` : "None is clear enough so far."),
+  goThrough: "Go through them",
   asHtml: "Save as HTML",
   asGcg: "Save as GCG with notes",
   toGame: "To the game",
@@ -639,12 +640,15 @@ export const texts = {
 
   // a drill of one's own mistakes
   drill: "Your own mistakes",
+  drillTitle: "Drill",
+  lastPlay: (move) => `The last move was ${move}.`,
   /** @param {number} due */
   toDrill: (due) => (due ? `Go through your ${counted(due, "mistake")}` : "Nothing to go through now"),
   noMistakes: "No mistake is kept in this browser. Review a game of yours and keep its mistakes; they come up here.",
   drillDone: (when) => `Nothing is due. The next mistake comes up on ${when}.`,
   /** @param {number} due */
   drillAsks: (due) => `You made a mistake here in a game. Which move is best? ${due === 1 ? "This is the last one due." : `${due} are due.`}`,
+  bestShown: "The best move is on the board.",
   drillRight: (best) => capital(`${best} is the best move.`),
   drillAsGood: (move, best) => `The review could not tell ${move} from ${best}.`,
   drillWrong: (best) => `The best move is ${best}.`,

@@ -195,8 +195,8 @@ export class TurnReview extends HTMLElement {
       attributes: { class: request ? "busy" : null },
       cells: [
         review.text(move, turn),
-        lead ? move === best ? "✓" : withInterval(lead.win, lead.win_error, percent) : "",
-        lead ? move === best ? "✓" : withInterval(lead.points, lead.points_error, decimal) : "",
+        lead ? move === best ? "✓" : withInterval(lead.win, lead.win_error, percent, lead.width) : "",
+        lead ? move === best ? "✓" : withInterval(lead.points, lead.points_error, decimal, lead.width) : "",
         rollouts ? grouped(rollouts) : "", h("span", {}, note || request > 0 && !rollouts && texts.loading, request > 0 && button(texts.stop, () => this.analysis.cancel(request))),
       ],
     }));

@@ -124,7 +124,7 @@ TOLD: dict[str, Any] = {
     "api/ladder/games?*": {"table": "blitz", "games": [RATED], "before": None},
 }
 VIEWS = {
-    "": "Past games",
+    "#/games": "Past games",
     "#/standings": "Ranking",
     "#/ladder/blitz": "People",
     "#/ladder/blitz/some%2Fone": "Last rated games",
@@ -263,7 +263,7 @@ PAYLOAD_ANSWERS: dict[str, Any] = {
     "preendgames.json": {"payloads": PAYLOAD_PUZZLE},
 }
 PAYLOAD_VIEWS = {
-    "": (".games bdi", "game-list"),
+    "#/games": (".games bdi", "game-list"),
     "#/game/payloads/3": (".said", "game-view"),
     "#/standings": ("tbody bdi", "standing-list"),
     "#/ladder/x": ("tbody bdi", "ladder-list"),
@@ -436,12 +436,15 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
 ) -> None:
     first, late = await opened(browser), await opened(browser, PHONE)
     await first.go(running.url())
-    await first.page.get_by_text("No game is in progress").wait_for()
+    await first.page.get_by_text("An example: no game is on now").wait_for()
+    await first.page.locator("tile-board .tile").first.wait_for()
     size = "performance.getEntries().reduce((sum, each) => sum + (each.transferSize ?? 0), 0)"
     assert 20_000 < await first.page.evaluate(size) < FIRST_VIEW_BYTES
     game = await running.begin()
-    link = first.page.get_by_role("link", name=f"{running.host.book.opened.players[0]} –")
-    await link.press("Enter")
+    await first.page.get_by_role("heading", name="A game in progress").wait_for()
+    names = await first.page.locator(".who bdi").all_inner_texts()
+    assert names == [*running.host.book.opened.players]
+    await first.page.get_by_role("link", name="Follow this game").press("Enter")
     await first.shows("turn 0 of 0")
     for turn in range(1, TURNS):
         await running.play(None if turn <= PLACEMENTS else "-")
@@ -490,7 +493,7 @@ async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
     await running.play_a_game()
     shown = await opened(browser, NARROWEST)
     page = shown.page
-    await shown.go(running.url())
+    await shown.go(running.url("#/games"))
     await page.locator(".games a").first.click()
     await shown.shows(f"turn {TURNS} of {TURNS}")
     game = await page.evaluate("location.hash")

@@ -678,8 +678,25 @@ async def test_a_part_of_the_page_that_can_not_be_loaded_says_so(
         await shown.page.route(f"**/{part}.js", lambda route: route.fulfill(json={"words": {}}))
     for hash_ in ("play", "review", "drill"):
         await shown.go(f"http://127.0.0.1:{running.port}/#/")
-        await shown.page.get_by_text("Past games").wait_for()
+        await shown.page.get_by_role("heading", name="Play, watch and study").wait_for()
         await shown.go(f"http://127.0.0.1:{running.port}/#/{hash_}")
         await shown.page.get_by_role("button", name="Reload the page").wait_for()
         assert "can't be loaded" in await shown.page.locator("h1").inner_text()
     await shown.page.close()
+
+
+async def test_one_click_on_the_first_view_begins_a_game(
+    running: Running, browser: Browser
+) -> None:
+    shown = await opened(browser)
+    page = shown.page
+    await shown.go(f"http://127.0.0.1:{running.port}/#/")
+    await page.get_by_role("button", name="Play greedy").press("Enter")
+    await page.get_by_role("button", name="Resign").wait_for()
+    name = json.loads(await page.evaluate("localStorage['tilewire.name']"))
+    assert re.fullmatch(r"guest-\d{4}", name)
+    assert await page.locator(".who bdi").all_inner_texts() in ([name, "greedy"], ["greedy", name])
+    assert await page.evaluate("location.hash") == "#/play"
+    await page.locator(".side.turn").wait_for()
+    assert shown.said == []
+    await page.close()

@@ -2,7 +2,8 @@
 
 If the played move is not the best, a fifth of the time compares these two again, with new random
 draws. The first samples tend to flatter the best move, since they have chosen it; the new samples
-have chosen nothing.
+have chosen nothing. So these two have the values of the new samples, and what others are behind
+the best by the search they are behind it then.
 
 With one or two tiles in the bag a solver then looks at every move in every case of what may be
 drawn. With an empty bag nothing is left to chance: it says what moves are worth.
@@ -43,6 +44,7 @@ INTERVAL = 1.96
 _SLICES = Pace(64, lambda _, left_ms: min(100.0, left_ms))
 _RISK = 0.025  # of a false difference, per side
 _ROUNDING = 1e-9  # equal sums in another order differ by less
+_NO_WIN = 0.0005  # less than the shown precision
 _PAIR_SHARE = 0.2  # of the work, for comparing the best and the played move
 _FEWEST_PAIRED = 32  # rollouts
 _SHORT = 4_000  # rollouts; with fewer the static equities are a help in finding the best
@@ -58,7 +60,8 @@ class Findings:
 
     question: Question
     estimates: tuple[Estimate, ...]
-    """Estimates of all candidates, the best first; before any samples by static equity."""
+    """Estimates of all candidates, the best first; before any samples by static equity. At the end
+    of a search they differ by what ``behind`` says, and are in its order."""
     behind: tuple[Difference, ...] = ()
     """Lead of the best over each; empty during the search. For the played move it comes from the
     samples of both alone, if ``compared`` is above 0."""
@@ -79,9 +82,6 @@ class Findings:
     """Whether more rollouts would probably change nothing."""
     replies: tuple[Ply, Ply] | None = None
     """The opponent's next turn after the best and after the played move, if both were sampled."""
-    alone: tuple[Estimate, Estimate] | None = None
-    """The best and the played move by the ``compared`` rollouts alone; their difference is the lead
-    of the best over the played move."""
     worths: Mapping[Move, Worth] = field(default_factory=dict)
     """With an empty bag: what moves are worth by the endgame solver, as far as it has got."""
     cases: Cases | None = None
@@ -121,13 +121,6 @@ class Findings:
         return next(rows, None)
 
     @property
-    def best_and_played(self) -> tuple[Estimate, Estimate] | None:
-        """The best and the played move by the same samples as the lead of one over the other."""
-        if self.alone or self.played is None:
-            return self.alone
-        return self.best, self.played
-
-    @property
     def to_the_end(self) -> bool:
         """Whether rollouts went to the end of the game."""
         return self.plies >= TO_THE_END
@@ -164,20 +157,40 @@ class Findings:
     def is_clear(self, move: Move) -> bool:
         """Check whether the best leads a candidate by more than chance, at 95 % confidence.
 
-        The samples that compare the best have also chosen it, so all rivals share the risk of an
-        error (Bonferroni): with 95 %, no candidate called worse is better. The played move is a
-        single comparison, fixed before its samples, if ``compared`` is above 0. What is proven is
-        clear, and with an empty bag nothing else.
+        It goes by the figure and the interval that are shown: by points if ``is_by_points``, else
+        by chances to win. The samples that compare the best have also chosen it, so all rivals
+        share the risk of an error (Bonferroni): with 95 %, no candidate called worse is better. The
+        played move is a single comparison, fixed before its samples, if ``compared`` is above 0.
+        What is proven is clear, and with an empty bag nothing else.
         """
         if self.worths:
             worth = self.worths.get(move)
             return worth is not None and worth.is_below(self.worths[self.best.move])
         if self.cases and move in self.cases.outcomes and self.cases.outcomes[move].beaten:
             return self.utility_lost(move) > _ROUNDING
-        ahead, (win, point, lead) = self.ahead_of(move), Utility().weights
-        # Wins, points and leads are correlated, so their errors add up.
-        error = win * ahead.win_error + point * ahead.equity_error + lead * ahead.lead_error
-        return self.utility_lost(move) > max(self.doubt(move) * error, _ROUNDING)
+        ahead = self.ahead_of(move)
+        lead, error = ahead[2:4] if self.is_by_points(move) else ahead[:2]
+        return lead > self._interval(move, error)
+
+    def is_by_points(self, move: Move) -> bool:
+        """Check whether points compare a candidate with the best, where chances to win tell less.
+
+        With an empty bag they always do.
+        """
+        ahead = self.ahead_of(move)
+        if abs(ahead.win) > self._interval(move, ahead.win_error):
+            return self.exact
+        is_told = abs(ahead.equity) > self._interval(move, ahead.equity_error)
+        return is_told or self.exact or self.is_level(move)
+
+    def is_level(self, move: Move) -> bool:
+        """Check whether the chances to win are those of the best as shown, or both decided."""
+        ahead, win = self.ahead_of(move), self.best.win
+        error = 0.0 if min(win, 1 - win) < _NO_WIN else self._interval(move, ahead.win_error)
+        return max(abs(ahead.win), error) < _NO_WIN
+
+    def _interval(self, move: Move, error: float) -> float:
+        return max(self.doubt(move) * error, _ROUNDING)
 
     def doubt(self, move: Move) -> float:
         """Return by how many standard errors the best has to lead a candidate clearly."""
@@ -274,9 +287,33 @@ def analyse(
                 work.stop()
                 break
     findings = so_far()
-    behind = (work.difference(findings.best.move, row.move) for row in findings.estimates)
-    replies = work.replies(findings.best.move) if isinstance(work, _Rollouts) else None
-    return replace(findings, behind=tuple(behind), replies=replies)
+    best = findings.best.move
+    behind = (work.difference(best, row.move) for row in findings.estimates)
+    findings = replace(findings, behind=tuple(behind))
+    if not isinstance(work, _Rollouts):
+        return findings
+    findings = replace(findings, replies=work.replies(best))
+    if findings.cases or not findings.is_known:
+        return findings
+    return _by_value(findings, work.alone())
+
+
+def _by_value(findings: Findings, alone: Mapping[Move, Estimate]) -> Findings:
+    """Order candidates by what they are behind the best, and have their worths say the same.
+
+    Where the best and the played move were compared ``alone``, their worths are those.
+    """
+    best, rows = findings.best, list[tuple[float, Estimate, Difference]]()
+    luck = alone.get(best.move, best)
+    for row, ahead in zip(findings.estimates, findings.behind, strict=True):
+        win = min(max(row.win + (luck.win - best.win), 0.0), 1.0)
+        shifted = replace(row, win=win, equity=row.equity + (luck.equity - best.equity))
+        lost = findings.utility_lost(row.move)
+        # The best stays before what chance, or a search that was short, has put ahead of it.
+        lost = lost if findings.is_phony(row.move) else max(lost, 0.0)
+        rows.append((lost, replace(alone.get(row.move, shifted), samples=row.samples), ahead))
+    _, estimates, behind = zip(*sorted(rows, key=lambda row: row[0]), strict=True)
+    return replace(findings, estimates=estimates, behind=behind)
 
 
 class _Rollouts:
@@ -377,6 +414,10 @@ class _Rollouts:
         compared = self._compared if move == self._question.played else None
         return (compared or self._search).difference(best, move)
 
+    def alone(self) -> dict[Move, Estimate]:
+        """Return the best and the played move by the samples of both alone, if there are any."""
+        return {row.move: row for row in self._compared.estimates()} if self._compared else {}
+
     def replies(self, best: Move) -> tuple[Ply, Ply] | None:
         played = self._question.played
         if played is None or self._cases is not None:
@@ -392,10 +433,6 @@ class _Rollouts:
         search, question = self._search, self._question
         estimates = tuple(search.estimates())
         best = next(row for row in estimates if not question.is_phony(row.move))
-        alone: tuple[Estimate, Estimate] | None = None
-        if self._compared is not None:
-            one, other = self._compared.estimates()
-            alone = (other, one) if one.move == question.played else (one, other)
         findings = Findings(
             question=question,
             estimates=estimates,
@@ -404,7 +441,6 @@ class _Rollouts:
             seed=self._settings.seed,
             rollouts=self._rollouts,
             compared=self._compared.rollouts if self._compared else 0,
-            alone=alone,
             seconds=self._seconds,
             exact=search.exact,
             is_known=search.is_sampled,
@@ -429,7 +465,6 @@ class _Rollouts:
             after=(),
             plies=TO_THE_END,
             compared=0,
-            alone=None,
             seconds=seconds,
             is_known=True,
             is_certain=known.is_settled and known.outcomes[estimates[0].move].proven,

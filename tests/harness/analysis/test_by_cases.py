@@ -94,7 +94,7 @@ def test_the_best_is_proven_though_no_candidate(lexicon: Lexicon) -> None:
     assert got.is_certain
     assert grade(got) == "large"
     assert all(one.win >= other.win for one, other in pairwise(got.estimates))
-    assert got.alone is None
+    assert got.compared == 0
     assert got.replies is None
 
 

@@ -1,0 +1,113 @@
+"""The first view; no server is needed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from e2e.browsing import AXE, NARROWEST, PHONE, find_faults, opened
+from websockets.datastructures import Headers
+
+from engine.rules.rules import standard_rules
+from harness.page import FOLDER, Page
+from harness.server.answers import board_and_tiles
+
+if TYPE_CHECKING:
+    from playwright.async_api import Browser, Route
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
+PAGE = Page.read()
+ADDRESS = "http://localhost"
+HOSTILE = "<img src=x onerror=alert(1)>&amp;"
+GAME = Path(__file__).parents[1] / "fixtures" / "games" / "static_greedy.gcg"
+RATED = {"kind": "bot", "error": 31.2, "provisional": False}
+BOTS = {"sim": 1700, "static": 1500, "elsewhere": 1450, "greedy": 1300, "mc": 1290}
+ANSWERS: dict[str, Any] = {
+    "/api/games": {
+        **dict.fromkeys(("ladder", "analysis", "study"), True),
+        **{"tournament": False, "own": None, "on": [], "before": None},
+        "past": [{"game": "g", "players": ["ann", HOSTILE], "scores": [400, 380], "turns": 22}],
+    },
+    "/api/ladder": {
+        "table": "ladder",
+        "bots": [RATED | {"name": name, "rating": rating} for name, rating in BOTS.items()],
+        "persons": [RATED | {"name": "ann", "rating": 1350}],
+    },
+    "/api/play": {
+        **{"opponent": None, "token": False, "name": None, "tables": []},
+        "bots": [{"name": name, "about": ""} for name in sorted(BOTS) if name != "elsewhere"],
+    },
+}
+"""What a server with all that there is tells the first view."""
+MISTAKE = {"position": "", "played": "-", "best": "-A"}
+
+
+async def serve(route: Route) -> None:
+    path = route.request.url.removeprefix(ADDRESS)
+    if path in ANSWERS:
+        await route.fulfill(json=ANSWERS[path])
+        return
+    answer = PAGE.answer(path, Headers(Accept="text/html"))
+    assert answer is not None, path
+    await route.fulfill(
+        body=answer.text, content_type=answer.content_type, headers=dict(answer.headers)
+    )
+
+
+async def test_the_first_view_says_what_can_be_done_here(browser: Browser) -> None:
+    shown = await opened(browser)
+    page = shown.page
+    await page.route("**/*", serve)
+    kept = {"mistakes": [MISTAKE], "name": "ann", "puzzles": {"a": "solved", "b": "missed"}}
+    for key, value in kept.items():
+        told = json.dumps(json.dumps(value))
+        await page.add_init_script(f"localStorage['tilewire.{key}'] = {told}")
+    await shown.go(f"{ADDRESS}/")
+    buttons = page.locator(".card").first.get_by_role("button")
+    await buttons.first.wait_for()
+    names = await buttons.all_inner_texts()
+    assert names == ["Play mc (1290)", "Play greedy (1300)", "Play static (1500)"], "about 1350"
+    assert await page.locator(".card .main").all_inner_texts() == ["Play greedy (1300)"]
+    links = {await each.inner_text(): each for each in await page.locator(".card a").all()}
+    for text, address in {
+        "Choose another opponent": "#/play",
+        "Set up a board": "#/study",
+        "Review a game": "#/review",
+        "Go on (1 solved)": "#/puzzles",
+        "Your own mistakes: 1 due": "#/drill",
+        "The whole ladder": "#/ladder",
+        f"ann – {HOSTILE}": "#/game/g",
+        "All games": "#/games",
+    }.items():
+        assert await links[text].get_attribute("href") == address
+    first = await page.locator(".card ol li").all_inner_texts()
+    order = ["sim", "static", "elsewhere", "ann", "greedy"]
+    assert first == [f"{name} {(BOTS | {'ann': 1350})[name]} ± 31" for name in order]
+    board, back = page.locator("tile-board .tile"), page.get_by_role("button", name="One turn back")
+    tiles = await board.count()
+    await back.press("Enter")
+    assert await board.count() < tiles
+    await page.get_by_role("button", name="To the last turn").press("Enter")
+    assert await page.locator("small-game .score").all_inner_texts() == ["487", "370"]
+    assert await page.locator("main img").count() == 0
+    for width in (PHONE, NARROWEST):
+        await page.set_viewport_size({"width": width, "height": 800})
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+    if AXE.exists():  # test_page.py says how to get it
+        await find_faults(page)
+    assert shown.said == []
+    await page.close()
+
+
+async def test_the_example_is_a_game_that_was_played() -> None:
+    told = (FOLDER / "example.json").read_bytes()
+    assert len(told) <= 3_000
+    example, sheet = json.loads(told), GAME.read_text("utf-8").splitlines()
+    lines = [line.split() for line in sheet if line.startswith(">")][:-1]
+    assert example["moves"] == [[" ".join(line[2:4]), int(line[4])] for line in lines]
+    known = board_and_tiles(standard_rules())
+    assert example["board"]["letter"] == [*known["board"]["letter"]]
+    assert [each["count"] for each in example["tiles"]] == [t["count"] for t in known["tiles"]]
