@@ -111,8 +111,9 @@ def _fill_queue(state: StateRecord) -> None:
     entry: Any = 0
     highest: Any = np.int64(0)
     for line in range(1, 2 * state.board.side):
-        begin = line * SLOTS_A_LINE
-        for index in range(begin, begin + slots.count[line]):
+        row = slots.row[line]
+        begin = row * SLOTS_A_LINE
+        for index in range(begin, begin + slots.count[row]):
             slot = slots.slots[index]
             if slot.tiles <= state.rack.held:
                 bound = _shadow(slot, subracks)

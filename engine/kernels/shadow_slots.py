@@ -3,7 +3,8 @@
 An anchor says that a play covers this square. A *slot* says all but the letters: the first square
 of the word and the number of tiles placed, hence the playthrough, the premium squares and the
 cross-sets met. Each placement is in one slot. Slots do not depend on the rack: they are computed
-once, when a play has changed their line, and serve many racks.
+once, when a play has changed their line, and serve many racks. Those of a board that is played on
+and restored again and again can be kept meanwhile.
 
 The *shadow* of a slot (wolges, Macondo and MAGPIE have it for anchors) is the most that any letters
 could bring there: the dearest tiles on the squares that count most. The points of each tile count
@@ -43,8 +44,10 @@ SLOT = record_dtype(
 )
 SLOTS = record_dtype(
     [
-        ("count", np.int64, (MAX_LINES,)),
-        ("slots", SLOT, (MAX_LINES * SLOTS_A_LINE,)),  # of a line: from SLOTS_A_LINE × line on
+        ("row", np.int64, (MAX_LINES,)),  # by line: where its slots are, ``line`` or MAX_LINES more
+        ("kept", np.bool_),  # the first MAX_LINES rows are not overwritten
+        ("count", np.int64, (2 * MAX_LINES,)),  # by row
+        ("slots", SLOT, (2 * MAX_LINES * SLOTS_A_LINE,)),  # of a row: from SLOTS_A_LINE × row on
         ("coefficients", np.int16, (MAX_PLACED,)),  # of the tiles placed so far, descending
     ],
 )
@@ -66,8 +69,24 @@ def update_slots(slots: SlotsRecord, board: BoardRecord) -> None:
 
 
 @helper
+def keep_slots(slots: SlotsRecord, kept: bool) -> None:
+    """Keep the slots, which must be up to date, until ``restore_slots``; False: no longer."""
+    slots.kept = kept
+
+
+@helper
+def restore_slots(slots: SlotsRecord, board: BoardRecord) -> None:
+    """Return to the slots that were kept, once the board is as it was then."""
+    for line in range(2 * board.side):
+        slots.row[line] = line
+    board.changed_lines = 0
+
+
+@helper
 def _slots_of_line(slots: SlotsRecord, board: BoardRecord, line: Any) -> None:
-    slots.count[line] = 0
+    row = line + (MAX_LINES if slots.kept else 0)
+    slots.row[line] = row
+    slots.count[row] = 0
     begin = line * board.side
     first: Any = np.int64(0)
     last: Any = np.int64(0)
@@ -96,6 +115,7 @@ def _slots_from(slots: SlotsRecord, board: BoardRecord, line: Any, start: Any) -
     crossings: Any = np.int64(0)
     multiplier: Any = np.int64(1)
     touching = False
+    row = slots.row[line]
     crossed = np.uint64(0)
     for at in range(MAX_PLACED):
         slots.coefficients[at] = 0
@@ -122,8 +142,8 @@ def _slots_from(slots: SlotsRecord, board: BoardRecord, line: Any, start: Any) -
         # A single tile that makes a word both ways is played across.
         twice = tiles == 1 and is_crossed and line >= board.side
         if touching and square - start > 1 and not twice:
-            slot = slots.slots[line * SLOTS_A_LINE + slots.count[line]]
-            slots.count[line] += 1
+            slot = slots.slots[row * SLOTS_A_LINE + slots.count[row]]
+            slots.count[row] += 1
             slot.key = key
             slot.crossed = crossed
             slot.start = start
