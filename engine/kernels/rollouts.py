@@ -134,7 +134,7 @@ def roll_out(
         move = candidates.moves[candidate]
         if move < EXCHANGE:
             play(board, words, move)
-        update_slots(state.slots, board)
+        update_slots(state.slots, board, words)
         keep_slots(state.slots, True)
         laid = board.changes
         for sample in range(first, first + count):

@@ -64,8 +64,8 @@ def _cross(board: Any, words: Any) -> None:
 
 
 @kernel
-def _slots(slots: Any, board: Any) -> None:
-    update_slots(slots[0], board[0])
+def _slots(slots: Any, board: Any, words: Any) -> None:
+    update_slots(slots[0], board[0], words[0])
 
 
 @kernel
@@ -118,7 +118,7 @@ class TrackedBoard:
         del self.marks[len(self.marks) - plays :]
 
     def state(self) -> State:
-        _slots(self.slots, self.record)
+        _slots(self.slots, self.record, self.words.words)
         return state_of(self.record, self.slots)
 
 
@@ -133,7 +133,7 @@ class Fresh:
     def state(self, board: Board) -> State:
         set_up(self.record, board)
         _cross(self.record, self.words.words)
-        _slots(self.slots, self.record)
+        _slots(self.slots, self.record, self.words.words)
         return state_of(self.record, self.slots)
 
 
