@@ -82,10 +82,10 @@ class Lexicon:
 
         def make() -> Arrays:
             made = word_map(self.search_nodes, letters, MAX_SIDE)
-            return made.whole, made.shorter, made.rows
+            return made.whole, made.shorter, made.runs, made.rows
 
         letters = len(self.distribution.alphabet)
-        forms: list[Form] = [(np.uint64, None), (np.uint64, None), (np.uint8, None)]
+        forms: list[Form] = [*[(np.uint64, None)] * 3, (np.uint8, None)]
         return WordMap(self.search_nodes, letters, *self._derived((FORMAT, MAX_SIDE), make, forms))
 
     def _derived(self, what: object, make: Callable[[], Arrays], forms: Sequence[Form]) -> Arrays:

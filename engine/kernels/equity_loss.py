@@ -95,7 +95,7 @@ def begin_losses(
     """
     state, words = state_array[0], words_array[0]
     cross_everywhere(state.board, words)
-    update_slots(state.slots, state.board)
+    update_slots(state.slots, state.board, words)
     _order_slots(state, order)
     state.rack.opening = state.evaluation.opening_vowel != 0 and is_empty(state.board)
     if move >= EXCHANGE or not state.rack.opening:

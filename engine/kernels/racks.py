@@ -271,6 +271,7 @@ def _sort_tiles(subracks: SubracksRecord, rack: RackRecord, points: Any) -> None
         subracks.order[to] = at
     for at in range(rack.held, SIZES):
         subracks.dearest[at] = 0
+        subracks.order[at] = at
 
 
 @helper
@@ -285,12 +286,13 @@ def _add_subrack(
     subracks.equity_term[size, lane] = equity_term
     subracks.best_terms[1, size] = max(subracks.best_terms[1, size], equity_term)
     held = 0
-    # Without branches, which would be unpredictable: a tile not held is overwritten.
-    for nth in range(rack.held):
+    # Without branches, which would be unpredictable: a tile not held is overwritten. A fixed number
+    # of steps takes fewer instructions than the rack's, whose missing tiles are in no subrack.
+    for nth in range(MAX_PLACED):
         at = subracks.order[nth]
         subracks.values[size, held, lane] = subracks.dearest[nth]
         held += subrack >> at & 1
-    for at in range(rack.held):
+    for at in range(MAX_PLACED):
         subracks.holding[size, at] |= np.uint64(subrack >> at & 1) << np.uint64(lane)
     subracks.keys[size, lane] = rack.keys[subrack]
     subracks.blanks[size, lane] = rack.blanks[subrack]

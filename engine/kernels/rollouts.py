@@ -38,7 +38,7 @@ from .game import GameArray, below, carry_out, choose, draw_tiles, settle
 from .moves import EXCHANGE, tile_count
 from .racks import POINT
 from .search_state import StateArray
-from .shadow_slots import update_slots
+from .shadow_slots import keep_slots, restore_slots, update_slots
 
 CERTAIN = 100_000  # a sure win; wins are counted in parts of this
 
@@ -134,7 +134,8 @@ def roll_out(
         move = candidates.moves[candidate]
         if move < EXCHANGE:
             play(board, words, move)
-        update_slots(state.slots, board)
+        update_slots(state.slots, board, words)
+        keep_slots(state.slots, True)
         laid = board.changes
         for sample in range(first, first + count):
             _deal(game, scene, holdings, sample)
@@ -143,6 +144,7 @@ def roll_out(
             game.kept[0] = candidates.leaves[candidate]
             worth = _go_on(state, game, words, leaves, scene, chances, tally, candidate)
             undo_to(board, laid)
+            restore_slots(state.slots, board)
             tally.samples[candidate] += 1
             for measure in range(3):
                 value = worth[measure] + candidates.known[candidate, measure]
@@ -150,6 +152,7 @@ def roll_out(
                 if sample < values.shape[2]:
                     values[measure, candidate, sample] = value
         undo_to(board, 0)
+        keep_slots(state.slots, False)
 
 
 @helper

@@ -92,7 +92,7 @@ def take_rack(
 @helper
 def find_moves(state: StateRecord, words: WordsRecord) -> None:
     """Offer every placement and exchange that may enter ``state.top``, which must be empty."""
-    update_slots(state.slots, state.board)
+    update_slots(state.slots, state.board, words)
     fill_subracks(state.subracks, state.rack, state.board, words)
     _offer_exchanges(state)
     search_slots(state, words)

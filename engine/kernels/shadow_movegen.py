@@ -38,7 +38,6 @@ from .board import MAX_LINES, NO_CROSSING
 from .moves import BLANK_CODE, TILE_BITS, left_justified, offer, where_packed
 from .racks import (
     LANES,
-    NEVER,
     POINT,
     SubracksRecord,
     lanes_completing,
@@ -54,6 +53,9 @@ _WIDTH_BITS = 10  # a bucket's width, 1,024 thousandths of a point
 _LOWEST = -64 * POINT  # where the buckets begin
 _SLOTS = MAX_LINES * SLOTS_A_LINE
 _ONE = np.uint64(1)
+_BITS = np.uint64(1) << np.arange(LANES, dtype=np.uint64)
+_LOW_BITS = _BITS.astype(np.uint32).view(np.int32)  # [LANES] its bit in a set of lanes, if below 32
+_HIGH_BITS = (_BITS >> np.uint64(32)).astype(np.int32)  # [LANES] … less 32, if not
 
 QUEUE = record_dtype(
     [
@@ -62,7 +64,6 @@ QUEUE = record_dtype(
         ("before", np.uint16, (_SLOTS + 1,)),  # by entry: the one before it in its bucket; 0: none
         ("slots", np.uint16, (_SLOTS + 1,)),  # by entry
         ("slot_bounds", np.int32, (_SLOTS + 1,)),  # by entry
-        ("bounds", np.int32, (LANES,)),  # of the subracks in the slot being searched
     ],
 )
 StateRecord: TypeAlias = Any  # of ``engine.kernels.search_state.SEARCH_STATE``
@@ -92,8 +93,7 @@ def _search_slot(state: StateRecord, slot: SlotRecord, words: WordsRecord) -> No
     while lanes:
         lane = lowest_bit(lanes)
         lanes &= lanes - _ONE
-        if state.queue.bounds[lane] >= state.top.threshold:  # which may have risen
-            try_subrack(state, slot, lane, words)
+        try_subrack(state, slot, lane, words)
 
 
 @helper
@@ -111,8 +111,9 @@ def _fill_queue(state: StateRecord) -> None:
     entry: Any = 0
     highest: Any = np.int64(0)
     for line in range(1, 2 * state.board.side):
-        begin = line * SLOTS_A_LINE
-        for index in range(begin, begin + slots.count[line]):
+        row = slots.row[line]
+        begin = row * SLOTS_A_LINE
+        for index in range(begin, begin + slots.count[row]):
             slot = slots.slots[index]
             if slot.tiles <= state.rack.held:
                 bound = _shadow(slot, subracks)
@@ -134,7 +135,7 @@ def _shadow(slot: SlotRecord, subracks: SubracksRecord) -> Any:
     bound = np.int64(slot.fixed) * POINT + equity_term
     for at in range(len(slot.coefficients)):
         bound += slot.coefficients[at] * subracks.dearest[at]
-    return max(bound, np.int64(NEVER))
+    return np.int32(bound)  # so that all of it is computed in 32 bits
 
 
 @helper
@@ -156,30 +157,28 @@ def _promising(state: StateRecord, slot: SlotRecord, words: WordsRecord) -> Any:
 
 @helper
 def _lanes_in_reach(state: StateRecord, slot: SlotRecord, size: Any) -> Any:
-    """Bound each lane of a size in ``state.queue.bounds``; return the lanes that can get in."""
-    bounds, equity_term, values = (
-        state.queue.bounds,
-        state.subracks.equity_term,
-        state.subracks.values,
-    )
-    c, base = slot.coefficients, np.int32(slot.fixed * POINT)
-    for lane in range(LANES):  # vectorised; one expression keeps the sum in a register
-        bounds[lane] = (
+    """Return the lanes of a size whose bounds reach the worst move kept."""
+    equity_term, values, c = state.subracks.equity_term, state.subracks.values, slot.coefficients
+    # Without stores and wide integers the loop becomes vector instructions, a third of what it was.
+    base, threshold = np.int32(slot.fixed * POINT), np.int32(state.top.threshold)
+    c0, c1, c2, c3 = np.int32(c[0]), np.int32(c[1]), np.int32(c[2]), np.int32(c[3])
+    c4, c5, c6 = np.int32(c[4]), np.int32(c[5]), np.int32(c[6])
+    low, high = np.int32(0), np.int32(0)
+    for lane in range(LANES):
+        bound = np.int32(
             base
             + equity_term[size, lane]
-            + c[0] * values[size, 0, lane]
-            + c[1] * values[size, 1, lane]
-            + c[2] * values[size, 2, lane]
-            + c[3] * values[size, 3, lane]
-            + c[4] * values[size, 4, lane]
-            + c[5] * values[size, 5, lane]
-            + c[6] * values[size, 6, lane]
+            + c0 * values[size, 0, lane]
+            + c1 * values[size, 1, lane]
+            + c2 * values[size, 2, lane]
+            + c3 * values[size, 3, lane]
+            + c4 * values[size, 4, lane]
+            + c5 * values[size, 5, lane]
+            + c6 * values[size, 6, lane]
         )
-    threshold = np.int32(state.top.threshold)
-    lanes = np.uint64(0)
-    for lane in range(LANES):
-        lanes |= np.uint64(np.int32(bounds[lane]) >= threshold) << np.uint64(lane)
-    return lanes
+        low = np.int32(low | (_LOW_BITS[lane] if bound >= threshold else 0))
+        high = np.int32(high | (_HIGH_BITS[lane] if bound >= threshold else 0))
+    return np.uint64(np.uint32(high)) << np.uint64(32) | np.uint64(np.uint32(low))
 
 
 @helper

@@ -2,8 +2,10 @@
 
 An anchor says that a play covers this square. A *slot* says all but the letters: the first square
 of the word and the number of tiles placed, hence the playthrough, the premium squares and the
-cross-sets met. Each placement is in one slot. Slots do not depend on the rack: they are computed
-once, when a play has changed their line, and serve many racks.
+cross-sets met. Each placement is in one slot. There is none where no word of its length has the
+longest run of the playthrough in its place. Slots do not depend on the rack: they are computed
+once, when a play has changed their line, and serve many racks. Those of a board that is played on
+and restored again and again can be kept meanwhile.
 
 The *shadow* of a slot (wolges, Macondo and MAGPIE have it for anchors) is the most that any letters
 could bring there: the dearest tiles on the squares that count most. The points of each tile count
@@ -23,7 +25,7 @@ import numpy as np
 from lexicons.bits import lowest_bit, wrapping_add
 from lexicons.jit import helper, record_dtype
 from lexicons.layout import MAX_SIDE
-from lexicons.word_map import KEYS
+from lexicons.word_map import KEYS, SHORTEST_RUN, WordsRecord, extend_run, may_have_run
 
 from .board import MAX_LINES, NO_CROSSING, BoardRecord
 from .moves import MAX_PLACED
@@ -43,8 +45,10 @@ SLOT = record_dtype(
 )
 SLOTS = record_dtype(
     [
-        ("count", np.int64, (MAX_LINES,)),
-        ("slots", SLOT, (MAX_LINES * SLOTS_A_LINE,)),  # of a line: from SLOTS_A_LINE × line on
+        ("row", np.int64, (MAX_LINES,)),  # by line: where its slots are, ``line`` or MAX_LINES more
+        ("kept", np.bool_),  # the first MAX_LINES rows are not overwritten
+        ("count", np.int64, (2 * MAX_LINES,)),  # by row
+        ("slots", SLOT, (2 * MAX_LINES * SLOTS_A_LINE,)),  # of a row: from SLOTS_A_LINE × row on
         ("coefficients", np.int16, (MAX_PLACED,)),  # of the tiles placed so far, descending
     ],
 )
@@ -53,21 +57,37 @@ SlotsRecord: TypeAlias = Any
 
 
 @helper
-def update_slots(slots: SlotsRecord, board: BoardRecord) -> None:
-    """Compute the slots of changed lines; both records are modified in place."""
+def update_slots(slots: SlotsRecord, board: BoardRecord, words: WordsRecord) -> None:
+    """Compute the slots of changed lines; the first two records are modified in place."""
     lines = np.uint64(2 * board.side)
     changed = board.changed_lines
     if lines < np.uint64(64):
         changed &= (np.uint64(1) << lines) - np.uint64(1)
     while changed:
-        _slots_of_line(slots, board, np.int64(lowest_bit(changed)))
+        _slots_of_line(slots, board, words, np.int64(lowest_bit(changed)))
         changed &= changed - np.uint64(1)
     board.changed_lines = 0
 
 
 @helper
-def _slots_of_line(slots: SlotsRecord, board: BoardRecord, line: Any) -> None:
-    slots.count[line] = 0
+def keep_slots(slots: SlotsRecord, kept: bool) -> None:
+    """Keep the slots, which must be up to date, until ``restore_slots``; False: no longer."""
+    slots.kept = kept
+
+
+@helper
+def restore_slots(slots: SlotsRecord, board: BoardRecord) -> None:
+    """Return to the slots that were kept, once the board is as it was then."""
+    for line in range(2 * board.side):
+        slots.row[line] = line
+    board.changed_lines = 0
+
+
+@helper
+def _slots_of_line(slots: SlotsRecord, board: BoardRecord, words: WordsRecord, line: Any) -> None:
+    row = line + (MAX_LINES if slots.kept else 0)
+    slots.row[line] = row
+    slots.count[row] = 0
     begin = line * board.side
     first: Any = np.int64(0)
     last: Any = np.int64(0)
@@ -82,26 +102,53 @@ def _slots_of_line(slots: SlotsRecord, board: BoardRecord, line: Any) -> None:
         here = board.squares[square]
         near = first - square < MAX_PLACED or here.letter
         if near and here.on_board and not board.squares[square - 1].letter:
-            _slots_from(slots, board, line, square)
+            _slots_from(slots, board, words, line, square)
 
 
 @helper
-def _slots_from(slots: SlotsRecord, board: BoardRecord, line: Any, start: Any) -> None:
+def _slots_from(
+    slots: SlotsRecord, board: BoardRecord, words: WordsRecord, line: Any, start: Any
+) -> None:
     square, key = start, np.uint64(0)
     playthrough: Any = np.int64(0)
-    while board.squares[square].letter:
-        key = wrapping_add(key, KEYS[board.squares[square].letter])
-        playthrough += np.int64(board.squares[square].value)
-        square += 1
     crossings: Any = np.int64(0)
     multiplier: Any = np.int64(1)
-    touching = False
+    touching, twice = False, False
     crossed = np.uint64(0)
+    longest, longest_place, longest_run = np.int64(0), np.int64(0), np.uint64(0)
+    row = slots.row[line]
     for at in range(MAX_PLACED):
         slots.coefficients[at] = 0
-    for tiles in range(1, MAX_PLACED + 1):
+    for tiles in range(MAX_PLACED + 1):
+        begin, run = square, np.uint64(0)
+        while board.squares[square].letter:
+            letter = board.squares[square].letter
+            key = wrapping_add(key, KEYS[letter])
+            run = extend_run(run, letter)
+            playthrough += np.int64(board.squares[square].value)
+            square += 1
+        if square - begin > longest:
+            longest, longest_place, longest_run = square - begin, begin - start, run
+        length = square - start
+        if (
+            touching
+            and length > 1
+            and not twice
+            and (longest < SHORTEST_RUN or may_have_run(words, longest_run, longest_place, length))
+        ):
+            slot = slots.slots[row * SLOTS_A_LINE + slots.count[row]]
+            slots.count[row] += 1
+            slot.key = key
+            slot.crossed = crossed
+            slot.start = start
+            slot.tiles = tiles
+            slot.length = length
+            bonus = board.bonus if tiles == board.bonus_tiles else 0
+            slot.fixed = playthrough * multiplier + crossings + bonus
+            for at in range(MAX_PLACED):
+                slot.coefficients[at] = slots.coefficients[at]
         here = board.squares[square]
-        if not here.cross_set:  # nothing fits, or the board ends
+        if tiles == MAX_PLACED or not here.cross_set:  # nothing fits, or the board ends
             break
         word_multiplier = np.int64(here.word_multiplier)
         multiplier *= word_multiplier
@@ -114,25 +161,9 @@ def _slots_from(slots: SlotsRecord, board: BoardRecord, line: Any, start: Any) -
             _insert_coefficient(slots, _coefficient(here, multiplier))
         else:
             _sort_coefficients(slots, board, start, square, multiplier)
-        square += 1
-        while board.squares[square].letter:
-            key = wrapping_add(key, KEYS[board.squares[square].letter])
-            playthrough += np.int64(board.squares[square].value)
-            square += 1
         # A single tile that makes a word both ways is played across.
-        twice = tiles == 1 and is_crossed and line >= board.side
-        if touching and square - start > 1 and not twice:
-            slot = slots.slots[line * SLOTS_A_LINE + slots.count[line]]
-            slots.count[line] += 1
-            slot.key = key
-            slot.crossed = crossed
-            slot.start = start
-            slot.tiles = tiles
-            slot.length = square - start
-            bonus = board.bonus if tiles == board.bonus_tiles else 0
-            slot.fixed = playthrough * multiplier + crossings + bonus
-            for at in range(MAX_PLACED):
-                slot.coefficients[at] = slots.coefficients[at]
+        twice = tiles == 0 and is_crossed and line >= board.side
+        square += 1
 
 
 @helper

@@ -193,7 +193,7 @@ def test_what_is_searched_is_derived_once_and_mapped(
     monkeypatch.setattr(store, "_KEPT_NODES", 1)
     load_lexicon(word_file).word_map.rows.sum()
     kept = {path: path.read_bytes() for path in own_cache.rglob("*.npy")}
-    assert len(kept) == 4
+    assert len(kept) == 5
     with monkeypatch.context() as patch:
         patch.setattr("lexicons.word_map.word_map", None)
         patch.setattr("lexicons.search_graph.search_nodes", None)

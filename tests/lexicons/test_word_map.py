@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pickle
+import random
 from collections import Counter
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
@@ -22,11 +24,14 @@ from lexicons.search_graph import search_nodes
 from lexicons.store import Lexicon
 from lexicons.word_map import (
     KEYS,
+    SHORTEST_RUN,
     WordMap,
+    extend_run,
     first_row,
     length_in,
     letter_in,
     may_be_word,
+    may_have_run,
     next_row,
     word_map,
 )
@@ -40,6 +45,14 @@ LETTERS = 41
 def _ask(words_array: Any, keys: Any, short: Any, answers: Any) -> None:
     for at in range(len(keys)):
         answers[at] = may_be_word(words_array[0], keys[at], short)
+
+
+@kernel
+def _ask_of_run(words_array: Any, letters: Any, place: Any, length: Any) -> Any:
+    run = np.uint64(0)
+    for letter in letters:
+        run = extend_run(run, letter)
+    return may_have_run(words_array[0], run, place, length)
 
 
 @kernel
@@ -76,6 +89,17 @@ def may_be(mapped: WordMap, keys: U64, short: int = 0) -> npt.NDArray[np.bool_]:
     answers = np.zeros(len(keys), np.bool_)
     _ask(mapped.words, keys, short, answers)
     return answers
+
+
+def may_have(mapped: WordMap, run: Word, place: int, length: int) -> bool:
+    return bool(_ask_of_run(mapped.words, np.array(run, np.uint8), place, length))
+
+
+def runs_of(word: Word) -> Iterator[tuple[Word, int, int]]:
+    """The runs of a word that its map knows, with their places and its length."""
+    for place in range(len(word)):
+        for end in range(place + SHORTEST_RUN, len(word) + 1):
+            yield word[place:end], place, len(word)
 
 
 def made_of(mapped: WordMap, letters: Word) -> set[Word]:
@@ -131,6 +155,18 @@ def test_of_letters_that_are_no_word_few_get_by_the_filters(size: int) -> None:
             assert may_be(scowl().word_map, keys_of(others), short).mean() < 0.02
 
 
+def test_of_runs_that_are_in_no_word_few_get_by_the_filter() -> None:
+    known = {run for word in scowl_words() for run in runs_of(word)}
+    chance = random.Random(3)
+    asked = [
+        (run, place, length + chance.randint(0, 3))
+        for run, place, length in chance.sample(sorted(known), 20_000)
+    ]
+    others = [run for run in asked if run not in known]
+    assert all(may_have(scowl().word_map, *run) for run in asked if run in known)
+    assert sum(may_have(scowl().word_map, *run) for run in others) < 0.06 * len(others)
+
+
 @settings(max_examples=150)
 @given(st.sets(st.lists(st.integers(1, LETTERS), min_size=1, max_size=6).map(tuple), max_size=60))
 def test_any_words(words: set[Word]) -> None:
@@ -140,6 +176,7 @@ def test_any_words(words: set[Word]) -> None:
         assert made_of(mapped, word) == same
         assert may_be(mapped, keys_of([word])).all()
         assert may_be(mapped, keys_of([word]) - KEYS[list(word)], 1).all()
+        assert all(may_have(mapped, *run) for run in runs_of(word))
     assert np.count_nonzero(mapped.rows[:, -1]) == len(words)
 
 
@@ -152,6 +189,7 @@ def test_words_as_long_as_the_largest_board(length: int, width: int) -> None:
     assert made_of(mapped, (2, 1)) == {(1, 2)}
     assert may_be(mapped, keys_of([word])).all()
     assert may_be(mapped, np.repeat(keys_of([word]), length) - KEYS[list(word)], 1).all()
+    assert all(may_have(mapped, *run) for run in runs_of(word))
 
 
 def test_words_that_fit_on_no_board_are_left_out() -> None:
@@ -177,7 +215,7 @@ def test_keys_are_the_same_for_all_and_differ() -> None:
 def test_a_map_is_read_only_and_made_anew_after_pickling() -> None:
     lexicon = Lexicon("test", scowl().distribution, build_word_graph([(1, 2), (2, 1)]), "")
     mapped = lexicon.word_map
-    for array in (mapped.nodes, mapped.whole, mapped.shorter, mapped.rows):
+    for array in (mapped.nodes, mapped.whole, mapped.shorter, mapped.runs, mapped.rows):
         assert not array.flags.writeable
     again = pickle.loads(pickle.dumps(lexicon)).word_map
     assert np.array_equal(again.rows, mapped.rows)

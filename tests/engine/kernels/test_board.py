@@ -19,7 +19,14 @@ from thorough import some
 from engine.kernels.board import SQUARE, clear_board, new_board, set_up, undo_to
 from engine.kernels.crosses import cross_everywhere, play
 from engine.kernels.moves import EXCHANGE
-from engine.kernels.shadow_slots import SLOT, SLOTS, SLOTS_A_LINE, update_slots
+from engine.kernels.shadow_slots import (
+    SLOT,
+    SLOTS,
+    SLOTS_A_LINE,
+    keep_slots,
+    restore_slots,
+    update_slots,
+)
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import unpack
 from engine.rules.moves import Place
@@ -57,8 +64,19 @@ def _cross(board: Any, words: Any) -> None:
 
 
 @kernel
-def _slots(slots: Any, board: Any) -> None:
-    update_slots(slots[0], board[0])
+def _slots(slots: Any, board: Any, words: Any) -> None:
+    update_slots(slots[0], board[0], words[0])
+
+
+@kernel
+def _keep(slots: Any, kept: Any) -> None:
+    keep_slots(slots[0], kept)
+
+
+@kernel
+def _undo_and_restore(slots: Any, board: Any, changes: Any) -> None:
+    undo_to(board[0], changes)
+    restore_slots(slots[0], board[0])
 
 
 class State(NamedTuple):
@@ -100,7 +118,7 @@ class TrackedBoard:
         del self.marks[len(self.marks) - plays :]
 
     def state(self) -> State:
-        _slots(self.slots, self.record)
+        _slots(self.slots, self.record, self.words.words)
         return state_of(self.record, self.slots)
 
 
@@ -115,14 +133,15 @@ class Fresh:
     def state(self, board: Board) -> State:
         set_up(self.record, board)
         _cross(self.record, self.words.words)
-        _slots(self.slots, self.record)
+        _slots(self.slots, self.record, self.words.words)
         return state_of(self.record, self.slots)
 
 
 def state_of(record: npt.NDArray[Any], slots: npt.NDArray[Any]) -> State:
     side = int(record["side"][0])
-    counts = slots["count"][0, : 2 * side].copy()
-    by_line = slots["slots"][0, : 2 * side * SLOTS_A_LINE]
+    rows = slots["row"][0, : 2 * side]
+    counts = slots["count"][0, rows]
+    by_line = slots["slots"][0].reshape(-1, SLOTS_A_LINE)[rows].reshape(-1)
     used = np.flatnonzero(np.arange(SLOTS_A_LINE) < counts[:, np.newaxis])
     squares = record["squares"][0, : 2 * side * side].copy()
     has_tile = squares["letter"] != 0
@@ -183,6 +202,27 @@ def test_every_play_and_undo_of_many_games_leaves_a_board_as_if_set_up(batch: in
         kept.undo(len(moves))
         assert len(kept.states) == 1
         assert_same(kept.state(), kept.states[0])
+
+
+def test_slots_that_are_kept_come_back_at_once() -> None:
+    kept, fresh = TrackedBoard(RULES, scowl()), Fresh(RULES, scowl())
+    for moves in games()[:20]:
+        kept.clear()
+        board = Board.empty(RULES.layout)
+        for turn in range(0, len(moves) - 3, 3):
+            _keep(kept.slots, True)
+            for move in moves[turn : turn + 3]:
+                kept.play(move)
+            mark = kept.marks[-3]
+            _undo_and_restore(kept.slots, kept.record, mark)
+            assert_same(state_of(kept.record, kept.slots), fresh.state(board))
+            _keep(kept.slots, False)
+            for at in range(turn, turn + 3):
+                (place,) = unpack(moves[at : at + 1], board)
+                assert isinstance(place, Place)
+                board = board.with_move(place)
+                kept.play(moves[at])
+                assert_same(kept.states[-1], fresh.state(board))
 
 
 def test_the_changes_of_a_whole_game_can_be_undone() -> None:
