@@ -185,25 +185,6 @@ def test_moves_that_win_equally_often_are_all_kept_if_the_spread_is_not_asked() 
         assert outcome.beaten == (outcome.move not in level)
 
 
-def test_a_pass_may_be_best() -> None:
-    """Who draws from a bag of Q, T, X or Z is likely to be stuck with it."""
-    used = Counter(tiles(WORD + "OTV" + "QTXZ"))
-    counts = tuple(used[tile] for tile in range(len(ENGLISH.distribution.counts)))
-    distribution = replace(ENGLISH.distribution, counts=counts)
-    rules = replace(small_rules(1), distribution=distribution)
-    maker = Generator(scowl(), rules)
-    position = replace(small(1, lead=-8), racks=((), tiles("OTV")))
-    own = EndgameSolver(scowl(), rules, memory=64 << 20)
-    compared = (maker).everything(position)
-    assert compared[-1].move == PASS
-    work = PreEndgame(own, maker, position, compared)
-    while not work.is_settled:
-        work.advance(1_000)
-    best, second = work.outcomes()[:2]
-    assert (best.move, best.win) == (PASS, 1)
-    assert second.win < 1
-
-
 def test_who_is_worked_out_was_not_given_up() -> None:
     """When the last few are worked out, and so not looked at again, others are taken up."""
     compared = pre_endgame(1)

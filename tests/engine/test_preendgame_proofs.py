@@ -14,8 +14,8 @@ from small_games import lexicon_of
 
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator
-from engine.preendgame.solver import PreEndgame
-from engine.rules.moves import Move
+from engine.preendgame.solver import Outcome, PreEndgame
+from engine.rules.moves import PASS, Move
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import Rules, standard_rules
 from lexicons.layout import BoardLayout
@@ -35,6 +35,19 @@ def tiles(text: str) -> Rack:
     return tuple(sorted(ENGLISH.distribution.alphabet.tiles(text)))
 
 
+def small_game(
+    word: Rack, own: Rack, hidden: Rack, scores: tuple[int, int], scoreless: int = 0
+) -> tuple[Position, Rules]:
+    """Return a word on a small board, a rack of seat 1, and rules that leave these tiles unseen."""
+    used = Counter((*own, *hidden, *word))
+    counts = tuple(used[tile] for tile in range(len(ENGLISH.distribution.counts)))
+    distribution = replace(ENGLISH.distribution, counts=counts)
+    rules = replace(ENGLISH, distribution=distribution, layout=LAYOUT, rack_size=len(own))
+    squares = bytearray(SIDE * SIDE)
+    squares[3 * SIDE + 2 : 3 * SIDE + 2 + len(word)] = bytes(word)
+    return Position(Board(LAYOUT, bytes(squares)), ((), own), scores, 1, scoreless), rules
+
+
 def position_of(number: int, bag: int) -> tuple[Position, Rules]:
     """Return a word on a small board, a small rack, so many tiles in the bag, and the rules."""
     chance = random.Random(number)
@@ -42,15 +55,9 @@ def position_of(number: int, bag: int) -> tuple[Position, Rules]:
     size = 4 - bag  # so that plain minimax is soon done
     pool = tiles("".join(chance.choices(KINDS, (3, 4, 3, 3, 3, 1, 1), k=2 * size + bag)))
     own = tuple(sorted(chance.sample(pool, size)))
-    used = Counter((*pool, *word))
-    counts = tuple(used[tile] for tile in range(len(ENGLISH.distribution.counts)))
-    distribution = replace(ENGLISH.distribution, counts=counts)
-    rules = replace(ENGLISH, distribution=distribution, layout=LAYOUT, rack_size=size)
-    squares = bytearray(SIDE * SIDE)
-    squares[3 * SIDE + 2 : 3 * SIDE + 2 + len(word)] = bytes(word)
-    board = Board(LAYOUT, bytes(squares))
+    hidden = tuple((Counter(pool) - Counter(own)).elements())
     scores = 20, 20 + chance.randint(-15, 15)
-    return Position(board, ((), own), scores, 1, chance.choice([0, 0, 1, 4, 5])), rules
+    return small_game(word, own, hidden, scores, chance.choice([0, 0, 1, 4, 5]))
 
 
 def deals(position: Position, rules: Rules, bag: int) -> Iterator[tuple[Rack, Rack]]:
@@ -74,10 +81,8 @@ def worths(position: Position, rules: Rules, bag: int, moves: list[Move]) -> dic
     }
 
 
-@pytest.mark.parametrize("bag", [1, 2])
-@pytest.mark.parametrize("number", range(30))
-def test_every_move_is_worth_what_brute_force_says(number: int, bag: int) -> None:
-    position, rules = position_of(number, bag)
+def proven_outcomes(position: Position, rules: Rules, bag: int) -> list[Outcome]:
+    """Compare all moves, the best first, and check their shares and the best by brute force."""
     lexicon = lexicon_of(WORDS, rules)
     generator = Generator(lexicon, rules)
     moves = generator.everything(position)
@@ -96,9 +101,24 @@ def test_every_move_is_worth_what_brute_force_says(number: int, bag: int) -> Non
         assert outcome.proven
         assert outcome.error == 0
         assert (outcome.wins, outcome.losses) == pytest.approx(tuple(shares))
-    best = outcomes[0]
 
     def rank(finals: list[int]) -> tuple[float, float]:
         return round(sum((f > 0) - (f < 0) for f in finals) / len(finals), 9), sum(finals)
 
-    assert rank(expected[best.move]) == max(map(rank, expected.values()))
+    assert rank(expected[outcomes[0].move]) == max(map(rank, expected.values()))
+    return outcomes
+
+
+@pytest.mark.parametrize("bag", [1, 2])
+@pytest.mark.parametrize("number", range(30))
+def test_every_move_is_worth_what_brute_force_says(number: int, bag: int) -> None:
+    position, rules = position_of(number, bag)
+    proven_outcomes(position, rules, bag)
+
+
+def test_a_pass_may_be_best() -> None:
+    """Three S and a Q are unseen, and no placement wins if it draws the Q."""
+    position, rules = small_game(WORDS[3], tiles("ERT"), tiles("QSSS"), (20, 22))
+    best, *others = proven_outcomes(position, rules, 1)
+    assert (best.move, best.wins) == (PASS, 1)
+    assert max(outcome.win for outcome in others) == 0.75
