@@ -16,8 +16,7 @@ import { rating, texts } from "./texts.js";
 /** @typedef {{ table: string, bots: Row[], persons: Row[] }} Ladder */
 
 /** Bots that suit most people, where no rating says more. */
-const USUAL = ["club", "static"];
-const LADDER_LISTED = 5, PAST_LISTED = 4;
+const USUAL = ["club", "static"], LADDER_LISTED = 5, PAST_LISTED = 4;
 
 export class HomeView extends Asking {
   path = "api/games";

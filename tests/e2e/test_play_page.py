@@ -696,7 +696,5 @@ async def test_one_click_on_the_first_view_begins_a_game(
     name = json.loads(await page.evaluate("localStorage['tilewire.name']"))
     assert re.fullmatch(r"guest-\d{4}", name)
     assert await page.locator(".who bdi").all_inner_texts() in ([name, "greedy"], ["greedy", name])
-    assert await page.evaluate("location.hash") == "#/play"
-    await page.locator(".side.turn").wait_for()
     assert shown.said == []
     await page.close()
