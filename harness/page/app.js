@@ -13,7 +13,6 @@
 //   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
 
 import { h, toGames } from "./dom.js";
-import { GameView } from "./game_view.js";
 import { HomeView } from "./home.js";
 import { inBrowser } from "./kept.js";
 import { LadderList, LadderPlayer } from "./ladder.js";
@@ -36,14 +35,11 @@ const route = () => {
   const hash = location.hash || "#/";
   const [kind = "", id = "", turn] = parts(hash), at = /^\d+$/.test(turn ?? "") ? Number(turn) : null;
   mark();
-  if (kind === "game" && id) {
-    let view = main.firstElementChild;
-    if (!(view instanceof GameView) || view.id_ !== id) put((view = new GameView()));
-    if (view instanceof GameView) view.open(id, at);
-  } else if (kind === "play") later(async () => new (await import("./play_view.js")).PlayView());
+  if (kind === "game" && id) open(async () => (await import("./game_view.js")).GameView, id, at);
+  else if (kind === "play") later(async () => new (await import("./play_view.js")).PlayView());
   else if (kind === "now") later(async () => new (await import("./own.js")).NowView());
   else if (kind === "ladder") put(turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn));
-  else if (kind === "review") review(id, at);
+  else if (kind === "review") open(async () => (await import("./review_view.js")).ReviewView, id, at);
   else if (kind === "puzzles") later(async () => {
     const { PuzzleList, PuzzleView } = await import("./puzzles_view.js");
     return id ? new PuzzleView(id) : new PuzzleList();
@@ -71,15 +67,18 @@ const later = async (load) => {
 const unloaded = () => h("div", {}, h("h1", {}, texts.unloaded), h("p", {}, texts.unloadedWhy),
   h("p", {}, h("button", { type: "button", class: "main", click: () => location.reload() }, texts.loadAnew)));
 
-/** @param {string} id @param {number | null} line */
-const review = async (id, line) => {
-  const { hash } = location;
-  const loaded = await import("./review_view.js").catch(() => null);
+/**
+ * Open a game or a review, in the view that shows it or in a new one.
+ * @param {() => Promise<new () => HTMLElement & { id_: string, open: (id: string, at: number | null) => void }>} load
+ * @param {string} id @param {number | null} at
+ */
+const open = async (load, id, at) => {
+  const { hash } = location, View = await load().catch(() => null);
   if (hash !== location.hash) return;
-  if (!loaded) return put(unloaded());
+  if (!View) return put(unloaded());
   let view = main.firstElementChild;
-  if (!(view instanceof loaded.ReviewView) || !id || view.id_ !== id) await later(async () => (view = new loaded.ReviewView()));
-  if (view instanceof loaded.ReviewView && view.isConnected) view.open(id, line);
+  if (!(view instanceof View) || !id || view.id_ !== id) put((view = new View()));
+  if (view instanceof View) view.open(id, at);
 };
 
 /** Mark the view that is shown. */

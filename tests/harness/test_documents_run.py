@@ -179,6 +179,7 @@ def _script(path: Path) -> None:
 
 
 SERVER = "server.toml", _config(ServerFile)
+PLAYERS = b"#player1 anna Anna\n#player2 bert Bert\n"
 
 
 FILES: dict[str, dict[str, tuple[str, Callable[[Path], object]]]] = {
@@ -191,6 +192,9 @@ FILES: dict[str, dict[str, tuple[str, Callable[[Path], object]]]] = {
         "# 7 × 7": ("board.txt", load_layout),
         "15/15/": ("game.cgp", lambda path: read_cgp(path.read_text(), standard_rules())),
         "#character-encoding": ("game.gcg", lambda path: read_gcg(path.read_bytes())),
+    },
+    "docs/page.md": {
+        "#note ~study": ("study.gcg", lambda path: read_gcg(PLAYERS + path.read_bytes())),
     },
     "docs/ladder.md": {"# server.toml": SERVER},
     "docs/operating.md": dict.fromkeys(("db =", "[bots]", "keep_days"), SERVER),
