@@ -12,10 +12,13 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from itertools import count, islice
 from pathlib import Path
 
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator
+from engine.notation.cgp import write_cgp
+from engine.notation.move_text import format_move
 from engine.preendgame.solver import PreEndgame, likely_candidates
 from engine.rules.rules import standard_rules
 from harness.lab.positions import situation_in_play
@@ -34,6 +37,7 @@ def main() -> None:
     parser.add_argument("--positions", type=int, default=300)
     parser.add_argument("--seed", type=int, default=62)
     parser.add_argument("--most", type=float, default=LIMITS[-1], help="seconds a position")
+    parser.add_argument("--within", type=int, default=10**6, help="points of lead at most")
     parser.add_argument("--out", type=Path, required=True)
     given = parser.parse_args()
     rules = standard_rules()
@@ -42,9 +46,11 @@ def main() -> None:
     generator = Generator(lexicon, rules)
     lines = given.out.read_text().splitlines() if given.out.exists() else []
     bags = range(given.bag, given.bag + 1)
+    first = json.loads(lines[-1])["number"] + 1 if lines else 0
+    drawn = ((n, situation_in_play(field, given.seed, n, bags).position) for n in count(first))
+    close = ((n, at) for n, at in drawn if abs(at.spread(at.on_turn)) <= given.within)
     with given.out.open("a") as out:
-        for number in range(len(lines), given.positions):
-            position = situation_in_play(field, given.seed, number, bags).position
+        for number, position in islice(close, max(0, given.positions - len(lines))):
             solver = EndgameSolver(lexicon, rules, memory=MEMORY)
             work = PreEndgame(solver, generator, position, likely_candidates(generator, position))
             began = time.process_time()
@@ -52,6 +58,8 @@ def main() -> None:
                 work.advance(SLICE)
             row = {
                 "number": number,
+                "cgp": write_cgp(position, rules),
+                "best": format_move(work.leader().move, rules.distribution.alphabet),
                 "seconds": round(spent, 2) if work.is_decided else None,
                 "moves": len(work.outcomes()),
                 "compared": work.compared,
