@@ -5,25 +5,20 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
+from e2e.analysing import analysing
 from e2e.browsing import AXE, DESK, NARROWEST, PHONE, Opened, find_faults, opened
-from msgspec.structs import replace
-from servers import served
 
-from bot.equipment import Equipment
 from engine.notation.gcg import read_gcg
 from engine.notation.replaying import replay
 from engine.rules.rules import standard_rules
-from harness.analysis.task import Task
-from harness.game_kinds import MAIN, GameKind
 from harness.server.answers import board_and_tiles
-from harness.server.page_analysis.process import AnalysisProcess
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Download, Locator, Page, Route, WebSocketRoute
@@ -35,19 +30,11 @@ TURNS = 12
 """Of the game; the others would take their time."""
 HEAD = 6
 """Lines before the first turn."""
-ROLLOUTS = 400
 HOSTILE = "<img src=x onerror=alert(1)>"
 CUT_OFF = """[...document.querySelectorAll(".turns .scroll, .more .scroll")]
     .filter((box) => box.scrollWidth > box.clientWidth).map((box) => box.ariaLabel)"""
 SLOW_MS = 120_000
 """For what an analysing process does, on a machine that may be busy."""
-
-
-class Counted(AnalysisProcess):
-    """An analysing process that counts rollouts, not time: it finds the same on any machine."""
-
-    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        return await super().do(replace(task, rollouts=ROLLOUTS), told)
 
 
 @dataclass
@@ -59,12 +46,8 @@ class Running:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
-    kinds = {MAIN: GameKind(equipment=Equipment())}
-    async with served(
-        tmp_path_factory.mktemp("review") / "games.db",
-        analyst=lambda _kinds: Counted.start(kinds, idle=False),
-    ) as server:
-        yield Running(f"http://127.0.0.1:{server.port}/")
+    async with analysing(tmp_path_factory.mktemp("review") / "games.db") as address:
+        yield Running(address)
 
 
 async def has_focus(place: Locator) -> bool:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import base64
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
+from e2e.analysing import analysing
 from e2e.browsing import Opened, find_faults, opened
-from msgspec.structs import replace
-from servers import served
-
-from bot.equipment import Equipment
-from harness.analysis.task import Task
-from harness.game_kinds import MAIN, GameKind
-from harness.server.page_analysis.process import AnalysisProcess
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Download, Page, Route
@@ -25,25 +19,13 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PHONE = 390
-ROLLOUTS = 400
 GAME = Path(__file__).parents[1] / "fixtures" / "games" / "static_greedy.gcg"
-
-
-class Counted(AnalysisProcess):
-    """An analysing process that counts rollouts, not time: it finds the same on any machine."""
-
-    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
-        return await super().do(replace(task, rollouts=ROLLOUTS), told)
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    kinds = {MAIN: GameKind(equipment=Equipment())}
-    async with served(
-        tmp_path_factory.mktemp("study") / "games.db",
-        analyst=lambda _kinds: Counted.start(kinds, idle=False),
-    ) as server:
-        yield f"http://127.0.0.1:{server.port}/"
+    async with analysing(tmp_path_factory.mktemp("study") / "games.db") as address:
+        yield address
 
 
 async def press(page: Page, name: str) -> None:

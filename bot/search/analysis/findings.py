@@ -2,8 +2,8 @@
 
 If the played move is not the best, a fifth of the time compares these two again, with new random
 draws. The first samples tend to flatter the best move, since they have chosen it; the new samples
-have chosen nothing. So these two have the values of the new samples, and what others are behind
-the best by the search they are behind it then.
+have chosen nothing. So these two have the values of the new samples. Each other candidate keeps its
+distance to the best, as the search found it.
 
 With one or two tiles in the bag a solver then looks at every move in every case of what may be
 drawn. With an empty bag nothing is left to chance: it says what moves are worth.
