@@ -57,6 +57,10 @@ export const texts = {
   games: "Games",
   standings: "Standings",
   loading: "One moment …",
+  keysTitle: "Keys of this view",
+  colours: "Colours",
+  /** @type {Record<string, string>} */
+  schemes: { "": "◐ Auto", light: "Light", dark: "Dark" },
 
   // lists
   on: "Games in progress",
@@ -91,7 +95,7 @@ export const texts = {
   tables: "Tables",
   bots: "Bots",
   persons: "People",
-  rating: "Rating (95 %)",
+  rating: "Rating (95\u00a0%)",
   state: "State",
   anchor: "anchor",
   provisional: "provisional",
@@ -159,7 +163,6 @@ export const texts = {
   where: (turn, of) => `turn ${turn} of ${of}`,
   /** @param {number} later */
   later: (later) => `${counted(later, "later turn")}: go to the latest`,
-  keys: "Arrow keys step back and forth, Home and End go to the beginning and the last turn.",
   onTurn: "to move",
   rack: "rack",
   clockOf: "clock",
@@ -180,9 +183,6 @@ export const texts = {
   move: "Move",
   score: "Score",
   total: "Total",
-  rackHead: "Rack",
-  time: "Time",
-  clockHead: "Clock",
   /** @param {string} name @param {number} points */
   forRacks: (name, points) => `${name} ${signed(points)} for racks`,
   /** @param {string} name @param {number} points */

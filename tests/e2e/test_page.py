@@ -306,7 +306,7 @@ SHOWN = """() => ({
   board: [...document.querySelectorAll("tile-board [role=cell]")].map((cell) =>
     cell.classList.contains("tile") ? cell.firstElementChild.textContent : "."),
   scores: [...document.querySelectorAll(".score")].map((each) => Number(each.textContent)),
-  moves: document.querySelectorAll(".sheet tbody tr").length,
+  moves: document.querySelectorAll(".rounds a").length,
   toMove: [...document.querySelectorAll(".side")].findIndex((each) => each.matches(".turn")),
   waits: document.querySelector(".side:not(.turn) .clock").textContent,
 })"""
@@ -457,14 +457,14 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
     if AXE.exists():
         await find_faults(late.page)
     await look_back_and_return(running, first, game)
-    await first.page.get_by_role("link", name="To the games").focus()
+    await first.page.get_by_role("button", name="Link").focus()
     await running.play("-")
     over = await running.finish()
     for shown, width in ((first, DESK), (late, PHONE)):
         await shown.page.locator(".status", has_text="six scoreless turns").wait_for()
         await shown.page.locator(".rack", has_text="rack").first.wait_for()
         at = "document.activeElement.textContent"
-        assert shown is late or await shown.page.evaluate(at) == "To the games"
+        assert shown is late or await shown.page.evaluate(at) == "Link"
         assert (await state(shown))["scores"] == list(over.scores)
         assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.said == []
@@ -507,10 +507,10 @@ async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
     assert await page.locator("turn-graph svg").count() == 2
     assert await page.locator("main img, main script").count() == 0
     await thoughts.locator("tr[aria-current]", has_text="played").wait_for()
-    await page.locator(".sheet a").nth(4).press("Enter")
+    await page.locator(".rounds a").nth(4).press("Enter")
     await shown.shows(f"turn 5 of {TURNS}")
     focused = await page.evaluate("document.activeElement.getAttribute('aria-label')")
-    assert focused == "Turn 5", "the keyboard goes on from where it was"
+    assert focused.startswith("Turn 5: "), "the keyboard goes on from where it was"
     said = page.locator("[aria-live=polite]")
     assert (await said.inner_text()).startswith("Turn 5: ")
     await page.reload()
