@@ -2,7 +2,7 @@
 
 import { inBrowser } from "./kept.js";
 
-export const LANGUAGES = { en: "English" };
+export const LANGUAGES = { en: "English", pl: "Polski" };
 
 const wanted = [inBrowser.get("language"), ...(globalThis.navigator?.languages ?? [])];
 export const language = /** @type {keyof typeof LANGUAGES} */ (wanted.map((tag) => String(tag).slice(0, 2)).find((tag) => tag in LANGUAGES) ?? "en");

@@ -5,7 +5,7 @@ import { inLanguage } from "./language.js";
 
 export * from "./formats.js";
 
-const said = await inLanguage({ en: () => import("./texts_en.js") });
+const said = await inLanguage({ en: () => import("./texts_en.js"), pl: () => import("./texts_pl.js") });
 export const texts = said.texts;
 
 /** What each has for a game. @param {{ initial_ms: number, increment_ms: number }} time */
