@@ -16,6 +16,7 @@ import { h, toGames } from "./dom.js";
 import { HomeView } from "./home.js";
 import { inBrowser } from "./kept.js";
 import { LadderList, LadderPlayer } from "./ladder.js";
+import { LANGUAGES, choose, language } from "./language.js";
 import { GameList, StandingList } from "./lists.js";
 import { AGAIN_MS, about } from "./server.js";
 import { texts } from "./texts.js";
@@ -103,12 +104,17 @@ const parts = (hash) => {
 const link = (hash, text) => h("a", { href: hash }, text);
 
 const keys = () => import("./keys.js").then(({ showKeys }) => showKeys(main.firstElementChild?.localName ?? ""), () => {});
+const languages = Object.entries(LANGUAGES).filter(([tag]) => tag !== language).map(([tag, name]) =>
+  h("button", { type: "button", class: "language", lang: tag, click: () => choose(tag) }, name));
 const colours = h("select", { "aria-label": texts.colours, title: texts.colours, change: () => {
   inBrowser.set("theme", colours.value || null);
   dispatchEvent(new CustomEvent("theme", { detail: colours.value }));
 } }, ...Object.entries(texts.schemes).map(([value, name]) => h("option", { value, selected: value === inBrowser.get("theme") }, name)));
+document.documentElement.lang = language;
+nav.setAttribute("aria-label", texts.views);
 nav.append(link("#/games", texts.games));
-nav.after(h("p", { class: "choices" }, colours, h("button", { type: "button", class: "keyboard", title: texts.keysTitle, "aria-label": texts.keysTitle, click: keys }, "?")));
+nav.after(h("div", { class: "choices" }, ...languages, colours,
+  h("button", { type: "button", class: "keyboard", title: texts.keysTitle, "aria-label": texts.keysTitle, click: keys }, "?")));
 addEventListener("keydown", (event) => {
   const at = event.target instanceof Element ? event.target : document.body;
   if (event.key !== "?" || event.defaultPrevented || event.ctrlKey || event.metaKey || at.closest("input, textarea, select, dialog")) return;
@@ -116,7 +122,9 @@ addEventListener("keydown", (event) => {
   keys();
 });
 addEventListener("hashchange", route);
-document.querySelector(".skip")?.addEventListener("click", (event) => {
+const skip = /** @type {HTMLElement} */ (document.querySelector(".skip"));
+skip.textContent = texts.toContent;
+skip.addEventListener("click", (event) => {
   event.preventDefault(); // its hash is none of ours
   main.focus();
 });

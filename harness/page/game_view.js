@@ -315,8 +315,8 @@ export class GameView extends HTMLElement {
     links.toggleAttribute("data-open", isOpen);
     const now = () => /** @type {Game} */ (this.game);
     this.copies?.replaceChildren(copying({
-      ...(isOpen ? { [screenTexts.gcg]: () => ask(gcgPath(this.id_), undefined, "text") } : {}),
-      [screenTexts.cgp]: () => cgpAt(now(), this.shownTurn, now().position(this.shownTurn).racks ?? ["", ""]), // racks that are hidden are left out
+      ...(isOpen ? { GCG: () => ask(gcgPath(this.id_), undefined, "text") } : {}),
+      CGP: () => cgpAt(now(), this.shownTurn, now().position(this.shownTurn).racks ?? ["", ""]), // racks that are hidden are left out
       [screenTexts.link]: () => new URL(gameHash(this.id_, this.turn), location.href).href,
     }));
     keepingFocus(links, () => links.replaceChildren(
