@@ -113,7 +113,7 @@ const colours = h("select", { "aria-label": texts.colours, title: texts.colours,
 document.documentElement.lang = language;
 nav.setAttribute("aria-label", texts.views);
 nav.append(link("#/games", texts.games));
-nav.after(h("div", { class: "choices" }, ...languages, colours,
+nav.after(h("div", { class: "corner" }, ...languages, colours,
   h("button", { type: "button", class: "keyboard", title: texts.keysTitle, "aria-label": texts.keysTitle, click: keys }, "?")));
 addEventListener("keydown", (event) => {
   const at = event.target instanceof Element ? event.target : document.body;

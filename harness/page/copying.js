@@ -29,7 +29,7 @@ export const copying = (things) => {
       said.replaceChildren(error.message);
     }
   };
-  return h("div", { class: "choices copying", role: "group", "aria-label": screenTexts.copy },
+  return h("div", { class: "copying", role: "group", "aria-label": screenTexts.copy },
     screenTexts.copy, ...Object.entries(things).map(([name, make]) => button(name, () => copy(make))), said);
 };
 
