@@ -195,10 +195,8 @@ def _payload_game() -> dict[str, Any]:
 
 
 PAYLOAD_GAME = _payload_game()
+PAYLOAD_POSITION = f"{'/'.join(['15'] * 15)} ABCDEFG/ 0/0 0"
 PAYLOAD_PUZZLE = {
-    "id": "payloads",
-    "kind": "preendgame",
-    "position": f"{'/'.join(['15'] * 15)} ABCDEFG/ 0/0 0",
     "best": "8G AB",
     "static": "8G BA",
     "bag": [[text, 1] for text in PAYLOADS],
@@ -206,7 +204,7 @@ PAYLOAD_PUZZLE = {
     "moves": [["W" * len(PAYLOADS), "8G AB"], ["L" * len(PAYLOADS), "8G BA"]],
 }
 PAYLOAD_MISTAKE = {
-    "position": PAYLOAD_PUZZLE["position"],
+    "position": PAYLOAD_POSITION,
     "played": f"-{' '.join(PAYLOADS)}",
     "best": "8G AB",
     "lost_win": 0.5,
@@ -258,7 +256,9 @@ PAYLOAD_ANSWERS: dict[str, Any] = {
         "lexicon": " ".join(PAYLOADS),
         "board": PAYLOAD_GAME["board"],
         "tiles": PAYLOAD_GAME["tiles"],
-        "puzzles": [{"id": "payloads", "kind": "preendgame"}],
+        "puzzles": [
+            {"id": "payloads", "kind": "preendgame", "rank": 1, "position": PAYLOAD_POSITION}
+        ],
     },
     "preendgames.json": {"payloads": PAYLOAD_PUZZLE},
 }
@@ -271,7 +271,7 @@ PAYLOAD_VIEWS = {
     "#/play": (".opponents bdi", "play-view"),
     "#/review/payloads": (".verdict", "review-view"),
     "#/puzzles": ("puzzle-list p", "puzzle-list"),
-    "#/puzzles/payloads": (".tiles li", "puzzle-view"),
+    "#/puzzles/payloads": (".choices button", "puzzle-view"),
     "#/drill": (".graded p", "drill-view"),
 }
 """By address: where the last payload is seen, and the element of the view."""
@@ -553,6 +553,8 @@ async def test_names_and_texts_of_all_kinds_are_text(running: Running, browser: 
         if address in PAYLOAD_MOVES:
             send = "(entry, move) => entry.send(move)"
             await page.locator("move-entry").evaluate(send, PAYLOAD_MOVES[address])
+        if view == "puzzle-view":
+            await page.get_by_role("button", name="Show me").click()
         await page.locator(places, has_text=PAYLOADS[-1]).last.wait_for()
         text = await page.locator("main").inner_text()
         assert [payload for payload in PAYLOADS if payload not in text] == [], address
