@@ -106,7 +106,7 @@ const candidates = (review, turn, { candidates, verdict }) => {
 
 /** @param {Lead} lead @param {boolean} isRival whether it can't be told from the best */
 const behind = (lead, isRival) => {
-  const [value = "", error] = `${isRival ? "≈ " : ""}${leadText(lead)}`.split(" ± ");
+  const [value = "", error] = `${isRival ? lead.near ? "≈ " : "? " : ""}${leadText(lead)}`.split(" ± ");
   return error === undefined ? value : withError(value, error);
 };
 

@@ -26,8 +26,11 @@ export const timeText = ({ initial_ms, increment_ms }) =>
 /** @param {number} ms */
 export const duration = (ms) => (ms < 1000 ? `${ms} ms` : ms < 60000 ? `${(ms / 1000).toFixed(1)} s` : clock(ms));
 
+/** With one decimal, to the nearest; of two as near, as for 0.25, the even one: so Python rounds. @param {number} value */
+export const rounded = (value) => Number((Math.abs(value) % 1 === .25 ? value - Math.sign(value) * .05 : value).toFixed(1)) + 0; // no -0
+
 /** @param {number} value */
-export const decimal = (value) => (Number(value.toFixed(1)) + 0).toFixed(1).replace("-", "−"); // no "-0.0"
+export const decimal = (value) => rounded(value).toFixed(1).replace("-", "−");
 
 /** @param {number} chance */
 export const percent = (chance) => `${decimal(100 * chance)} %`;
@@ -333,9 +336,8 @@ export const texts = {
   noReviews: "This server does not analyse games.",
   reviewOf: "Review: ",
   reviewAbout: "Each turn is analysed on the server: what it cost, what was best, and why. Other moves can be tried on the board.",
-  dropHere: "Drop a game (GCG) or a position (CGP) here.",
+  dropHere: "Drop a game (GCG) or a position (CGP) here, choose a file, or paste its text:",
   chooseFile: "A file with a game or a position",
-  orPaste: "Or paste it:",
   pasteLabel: "A game as GCG or a position as CGP",
   reviewIt: "Review",
   reviewOwn: "Games that ended on this server have a link to their review.",
@@ -461,7 +463,7 @@ export const texts = {
   bestMark: "best",
   /** @param {number} seconds */
   inSeconds: (seconds) => `${seconds.toFixed(1)} s`,
-  interval: "± is a 95 % interval, for all moves together; ≈: can't be told from the best; worth: points gained on the opponent in the rollouts, the last leaves included",
+  interval: "± is a 95 % interval, for all moves together; ≈ and ?: can't be told from the best, ≈: within 3 % of it; worth: points gained on the opponent in the rollouts, the last leaves included",
   exactNote: "the bag is empty: played on once, without looking ahead",
   solvedNote: "the bag is empty: points are those of the best play by both",
   casesNote: "± is of what is not proven, a 95 % interval; worth: points gained to the end of the game",
