@@ -23,7 +23,8 @@ import { texts } from "./texts.js";
  *   the rules limit none. */
 /** @typedef {Pick<typeof texts, "play" | "playFor" | "exchangeNow" | "entryKeys">} Wording What the element says of playing. */
 
-const STEPS = /** @type {Record<string, [boolean, 1 | -1]>} */ ({
+/** Where the arrow keys lead: along a row or a column, on or back. */
+export const STEPS = /** @type {Record<string, [boolean, 1 | -1]>} */ ({
   ArrowRight: [true, 1], ArrowLeft: [true, -1], ArrowDown: [false, 1], ArrowUp: [false, -1],
 });
 

@@ -7,26 +7,19 @@ export const studyTexts = {
   players: /** @type {[string, string]} */ (["First", "Second"]),
 
   // what can't be
-  /** @param {string} tile */
-  noSuchTile: (tile) => `There is no tile ${tile} in this set.`,
-  /** @param {string} tile @param {number} count @param {number} most */
-  tooMany: (tile, count, most) => `${count} of ${tile === "?" ? "the blanks" : tile} on the board and the racks; the set has ${most}.`,
-  /** @param {number} count @param {number} most */
-  rackTooLong: (count, most) => `${counted(count, "tile")} on a rack; it holds ${most}.`,
-  /** @param {string} square */
-  apart: (square) => `The words are apart: the tiles from ${square} on touch no others.`,
+  noSuchTile: (/** @type {string} */ tile) => `There is no tile ${tile} in this set.`,
+  tooMany: (/** @type {string} */ tile, /** @type {number} */ count, /** @type {number} */ most) => `${count} of ${tile === "?" ? "the blanks" : tile} on the board and the racks; the set has ${most}.`,
+  rackTooLong: (/** @type {number} */ count, /** @type {number} */ most) => `${counted(count, "tile")} on a rack; it holds ${most}.`,
+  apart: (/** @type {string} */ square) => `The words are apart: the tiles from ${square} on touch no others.`,
   startEmpty: "No word covers the star.",
   noMove: "That is no move. Write 8D WORD, -ABC or -3 to exchange, or - to pass.",
   offBoard: "That word leaves the board.",
 
   // texts that are read
   noStudy: "This is no game: it lacks the lines #player1 and #player2.",
-  /** @param {string} version */
-  otherVersion: (version) => `This study was written by a later tilewire (version ${version} of its form). Open it there, or save it as GCG without variations.`,
-  /** @param {string} line */
-  noEvent: (line) => `This line of the game can't be read: ${line}`,
-  /** @param {string} version */
-  otherLink: (version) => `This link is of another version of tilewire (${version.slice(0, 20)}). Ask for the position as CGP or the game as GCG, and paste it here.`,
+  otherVersion: (/** @type {string} */ version) => `This study was written by a later tilewire (version ${version} of its form). Open it there, or save it as GCG without variations.`,
+  noEvent: (/** @type {string} */ line) => `This line of the game can't be read: ${line}`,
+  otherLink: (/** @type {string} */ version) => `This link is of another version of tilewire (${version.slice(0, 20)}). Ask for the position as CGP or the game as GCG, and paste it here.`,
   brokenLink: "This link is broken: a part of it is missing. Ask for it again, or paste the position or the game here.",
 
   // the page
@@ -47,34 +40,31 @@ export const studyTexts = {
   annotate: "Enter a game",
   openHere: "Or paste a game (GCG) or a position (CGP), or choose or drop a file:",
   openIt: "Open",
-  words: "Words",
+  words: "Words and rules",
+  kind: (/** @type {{ lexicon: string, rules: string }} */ { lexicon, rules }) => `${lexicon}, ${rules} rules`,
+  onlyKind: (/** @type {{ lexicon: string, rules: string }} */ { lexicon, rules }) =>
+    `Words: ${lexicon}; board, tiles and rules: ${rules}. This server has no others; tilewire study --lexicon NAME --rules NAME may.`,
+  otherRules: (/** @type {string} */ rules) => `This study goes by the rules ${rules}, which this server lacks: here it goes by those of its words.`,
   forget: "Forget",
-  /** @param {string} name */
-  forgetIt: (name) => `Forget ${name}`,
-  /** @param {string} why */
-  cantOpen: (why) => `This can't be opened: ${why}. Fix it, and try again.`,
+  forgetIt: (/** @type {string} */ name) => `Forget ${name}`,
+  cantOpen: (/** @type {string} */ why) => `This can't be opened: ${why}. Fix it, and try again.`,
   keepsNothing: "This browser keeps nothing more: its storage is full or refused. Save the study as GCG, or forget an old one.",
-  /** @param {number} number */
-  nameOf: (number) => `Name of player ${number}`,
+  nameOf: (/** @type {number} */ number) => `Name of player ${number}`,
   rack: "Rack",
   onTurn: "to move",
   knowsRack: "the player to move knows the other rack",
-  /** @param {string} name */
-  lacksRack: (name) => `Type the rack of ${name} to see the moves. A move can be entered without it.`,
+  lacksRack: (/** @type {string} */ name) => `Type the rack of ${name} to see the moves. A move can be entered without it.`,
 
   // the board
   play: "Play",
-  /** @param {number} score */
-  playFor: (score) => `Play for ${score}`,
+  playFor: (/** @type {number} */ score) => `Play for ${score}`,
   entryKeys: "Click a square and type; Enter plays. Ctrl with arrow keys steps through the moves, Ctrl+Z takes back.",
   setupKeys: "Click a square and type. Space or an arrow key turns, Shift with a letter lays a blank, Backspace and Delete take tiles away.",
   palette: "Tiles that are left",
-  /** @param {string} tile @param {number} count */
-  leftOf: (tile, count) => `${tile === "?" ? "blank" : tile}, ${count} left`,
+  leftOf: (/** @type {string} */ tile, /** @type {number} */ count) => `${tile === "?" ? "blank" : tile}, ${count} left`,
   clearSquare: "Clear the square",
   emptied: "empty",
-  /** @param {string} move @param {number} score */
-  played: (move, score) => `${move}, ${counted(score, "point")}.`,
+  played: (/** @type {string} */ move, /** @type {number} */ score) => `${move}, ${counted(score, "point")}.`,
 
   // moves of the list
   moves: "Moves",
@@ -83,25 +73,19 @@ export const studyTexts = {
   equity: "Equity",
   gain: "Worth",
   compareHead: "Compare",
-  /** @param {string} move @param {number} score */
-  playIt: (move, score) => `Play ${move}, ${counted(score, "point")}`,
-  /** @param {string} move */
-  tick: (move) => `Compare ${move}`,
-  /** @param {number} rows @param {number} suiting @param {number} all */
-  shown: (rows, suiting, all) => `${rows.toLocaleString("en")} of ${counted(suiting, "move")} shown; ${all.toLocaleString("en")} are legal.`,
+  playIt: (/** @type {string} */ move, /** @type {number} */ score) => `Play ${move}, ${counted(score, "point")}`,
+  tick: (/** @type {string} */ move) => `Compare ${move}`,
+  shown: (/** @type {number} */ rows, /** @type {number} */ suiting, /** @type {number} */ all) => `${rows.toLocaleString("en")} of ${counted(suiting, "move")} shown; ${all.toLocaleString("en")} are legal.`,
   more: "Show more",
   simulate: "Simulate",
   deeper: "Longer",
   compare: "Compare the ticked",
-  /** @param {number} seconds */
-  simulating: (seconds) => `Simulating for ${counted(seconds, "second")} …`,
-  /** @param {number} rollouts */
-  soFar: (rollouts) => `${counted(rollouts, "rollout")} so far.`,
-  /** @param {number} rollouts @param {number} seconds */
-  done: (rollouts, seconds) => `${counted(rollouts, "rollout")}, up to ${counted(seconds, "second")}. ± is a 95 % interval.`,
+  simulating: (/** @type {number} */ seconds) => `Simulating for ${counted(seconds, "second")} …`,
+  soFar: (/** @type {number} */ rollouts) => `${counted(rollouts, "rollout")} so far.`,
+  done: (/** @type {number} */ rollouts, /** @type {number} */ seconds) => `${counted(rollouts, "rollout")}, up to ${counted(seconds, "second")}. ± is a 95 % interval.`,
   stopped: "Stopped.",
-  /** @param {string} why */
-  leftOut: (why) => `This position is not analysed: ${why}.`,
+  asksAgain: "It is asked again by itself in ten seconds.",
+  leftOut: (/** @type {string} */ why) => `This position is not analysed: ${why}.`,
   figures: "All figures",
   belief: "What the last play tells of the other rack",
 
@@ -128,13 +112,11 @@ export const studyTexts = {
   add: "Add",
   clock: "Clock",
   takenOff: "a phony: it comes off",
-  /** @param {number} points */
-  inVain: (points) => `challenged, stands: +${points}`,
+  inVain: (/** @type {number} */ points) => `challenged, stands: +${points}`,
   loseTurn: "stands: turn lost",
   lostTurn: "turn lost by a challenge",
   settle: "the end: settle racks",
-  /** @param {string} name */
-  overtime: (name) => `${name}: −10 for time`,
+  overtime: (/** @type {string} */ name) => `${name}: −10 for time`,
 
   // a word
   lookUpTitle: "Look up a word",
