@@ -41,8 +41,8 @@ def study(
 
     Args:
         what: A game, GAME.gcg, or the position before a line of its score sheet, GAME.gcg@LINE; a
-            position as one line of text (CGP) in quotes, or a file that holds one (.cgp). [default: an
-            empty board]
+            position as one line of text (CGP) in quotes, or a file that holds one (.cgp). [default:
+            an empty board]
         host: The address to listen on; in a container 0.0.0.0.
         port: The port; 0 for any that is free. [default: 0; with another --host 8484]
         no_browser: Print the page's address, and open no browser.

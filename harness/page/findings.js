@@ -111,7 +111,7 @@ const behind = (lead, isRival) => {
 };
 
 /** @param {Findings} found */
-const effort = ({ rollouts, nodes, seconds, plies, exact, pre_endgame }) => [
+export const effort = ({ rollouts, nodes, seconds, plies, exact, pre_endgame }) => [
   ...(exact && nodes ? [] : [texts.rollouts(rollouts)]), ...(nodes && (exact || pre_endgame) ? [texts.nodes(nodes)] : []), texts.inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
   pre_endgame ? texts.casesNote : nodes && exact ? texts.solvedNote : exact ? texts.exactNote : texts.interval,
 ].join(" · ");

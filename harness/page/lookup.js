@@ -36,7 +36,7 @@ export class WordLookup extends HTMLElement {
 
   /** @param {{ word: string, valid: boolean, front: string[], back: string[], anagrams: string[], with_blank: string[], worth: number | null }} told */
   result({ word, valid, front, back, anagrams, with_blank, worth }) {
-    const part = (/** @type {string} */ head, /** @type {string[]} */ words) => (words.length ? [h("dt", {}, head), h("dd", {}, words.join(" "))] : []);
+    const part = (/** @type {string} */ head, /** @type {string[]} */ words) => [h("dt", {}, head), h("dd", {}, words.join(" ") || "–")];
     return h("div", { class: "looked-up" },
       h("p", {}, h("strong", { class: valid ? "valid" : "phony" }, word), " ", valid ? texts.isWord : texts.isNoWord),
       h("dl", {}, ...part(texts.front, front), ...part(texts.behind, back), ...part(texts.anagrams, anagrams.filter((each) => each !== word)), ...part(texts.withBlank, with_blank),

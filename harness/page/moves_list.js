@@ -1,18 +1,19 @@
 // What can be played in a position: all moves at once, then a simulation that begins by itself once one stays there.
 //
 //   list.show(equipment, asked);
+//   list.addEventListener("look", ({ detail }) => …);   // { move, score }: to be seen on the board
 //   list.addEventListener("play", ({ detail }) => …);   // { move, score }
 //   list.addEventListener("wrong", ({ detail }) => …);  // an error of the server about the position
 
 import { dataOf, sentenceOf } from "./analysis.js";
 import { button, h, keepingFocus, table } from "./dom.js";
-import { figuresOf, verdictOf, withInterval } from "./findings.js";
+import { effort, figuresOf, verdictOf, withInterval } from "./findings.js";
 import { moveText } from "./game.js";
 import { readMove } from "./notation.js";
 import { Review } from "./review.js";
 import { studyTexts as texts } from "./study_texts.js";
 import { decimal, percent, texts as common } from "./texts.js";
-import { leaves, tileChances } from "./thoughts.js";
+import { toldOf } from "./thoughts.js";
 
 /** @import { Analysis } from "./analysis.js" */
 /** @import { Candidate, Findings } from "./review.js" */
@@ -22,11 +23,14 @@ import { leaves, tileChances } from "./thoughts.js";
 /** @typedef {{ cgp: string, position: Position, table: string | null, line?: string, at?: number, lacks: string }} Asked `cgp`: as the player
  *   on turn sees it; `line`, `at`: the game up to here as GCG and the line to analyse, for what the last play tells;
  *   `lacks`: why nothing can be asked. */
-/** @typedef {{ simulated: Map<string, Candidate>, found: (Findings & { belief?: any }) | null, rollouts: number, seconds: number,
- *   compared?: string[] | undefined, ticked: Set<string>, isStopped: boolean }} Known What came of a position; `compared`: alone; `isStopped`:
+/** @typedef {{ simulated: Map<string, Candidate>, earlier: Map<string, Candidate>, found: (Findings & { belief?: any }) | null, rollouts: number, seconds: number,
+ *   compared?: string[] | undefined, ticked: Set<string>, isStopped: boolean }} Known What came of a position; `earlier`: of moves that are not compared now; `compared`: alone; `isStopped`:
  *   by hand, and stays so. */
 
-const SOON_MS = 40, STAYED_MS = 700, BUSY_MS = 10000, FIRST_MOVES = 300, MOST_MOVES = 5000, ROWS = 40, SECONDS = 4, LEAVES = 10;
+const SOON_MS = 40, STAYED_MS = 700, BUSY_MS = 10000, FIRST_MOVES = 300, MOST_MOVES = 5000, ROWS = 40, SECONDS = 4;
+
+/** @type {Map<string, Known>} As long as the page is open, by position. */
+const positions = new Map();
 
 export class MovesList extends HTMLElement {
   /** @type {Equipment | null} */
@@ -42,13 +46,14 @@ export class MovesList extends HTMLElement {
   /** Requests that are not done: the list, and the simulation. */
   listing = 0;
   running = 0;
-  /** @type {Map<string, Known>} As long as the page is open, by position. */
-  positions = new Map();
   /** @type {Known} */
   known = newlyKnown();
   /** @type {string[]} Moves in the order that they came to; their rows are the first. */
   order = [];
   isUnsettled = false;
+  /** The move that is seen on the board. */
+  looked = "";
+  play = () => {};
 
   /** @param {Analysis} analysis */
   constructor(analysis) {
@@ -58,15 +63,18 @@ export class MovesList extends HTMLElement {
     this.filter = h("input", { type: "search", id: "filter", placeholder: texts.filterHint, autocomplete: "off", spellcheck: "false", input: () => this.refilter() });
     this.list = h("div", { class: "listed", pointerleave: () => this.settle(), focusout: () => setTimeout(() => this.settle()) });
     this.start = h("button", { type: "button", class: "main", click: () => (this.running ? this.stop() : this.simulate()) });
-    this.deeper = button(texts.deeper, () => this.simulate(2 * this.known.seconds, this.known.compared));
+    this.playing = button("", () => this.play());
+    this.deeper = button("", () => this.simulate(2 * this.known.seconds, this.known.compared));
     this.comparing = button(texts.compare, () => this.simulate(this.known.seconds, [...this.known.ticked]));
+    this.verdict = h("div");
     this.findings = h("div");
   }
 
   connectedCallback() {
     if (this.firstChild) return;
     this.append(h("div", { class: "heading" }, h("h2", {}, texts.moves), h("label", { for: "filter" }, texts.filter), this.filter),
-      h("div", { class: "controls" }, this.start, this.deeper, this.comparing), this.status, this.list, this.findings);
+      h("div", { class: "controls" }, this.start, this.deeper, this.comparing, this.playing),
+      h("div", { class: "outcome" }, this.status, this.verdict), this.list, this.findings);
   }
 
   disconnectedCallback() {
@@ -86,10 +94,10 @@ export class MovesList extends HTMLElement {
     if (!asked) return;
     clearTimeout(this.timer);
     for (const id of [this.listing, this.running]) this.analysis.cancel(id);
-    [this.moves, this.count, this.listing, this.running, this.most] = [[], 0, 0, 0, ROWS];
+    [this.moves, this.count, this.listing, this.running, this.most, this.looked] = [[], 0, 0, 0, ROWS, ""];
     const key = `${asked.table} ${asked.cgp}`;
-    this.known = this.positions.get(key) ?? newlyKnown();
-    this.positions.set(key, this.known);
+    this.known = positions.get(key) ?? newlyKnown();
+    positions.set(key, this.known);
     this.order = [...this.known.simulated.keys()];
     this.tell(asked.lacks || common.loading);
     this.showFound();
@@ -105,7 +113,7 @@ export class MovesList extends HTMLElement {
       if (this.listing !== id) return; // of another position
       if (message.type === "moves") {
         [this.moves, this.count] = [message.moves, message.count];
-        this.tell(this.known.found ? texts.done(this.known.rollouts, this.known.seconds) : this.known.isStopped ? texts.stopped : "");
+        this.tell(this.known.found ? this.doneText(this.known.found) : this.known.isStopped ? texts.stopped : "");
         this.draw();
         if (!this.running && !this.known.found && !this.known.isStopped && this.moves.length > 1) this.startSoon();
       } else if (message.type === "waiting") this.tell(common.waiting(message.ahead));
@@ -133,7 +141,7 @@ export class MovesList extends HTMLElement {
     const rows = shown.slice(0, this.most).map(({ move, score, leave, equity }) => ({
       attributes: { "data-move": move, "aria-current": found?.verdict.best === move ? "true" : null },
       cells: [
-        h("button", { type: "button", class: "step", "aria-label": texts.playIt(text(move), score), click: () => this.dispatchEvent(new CustomEvent("play", { detail: { move, score } })) },
+        h("button", { type: "button", class: "step", "aria-label": texts.showIt(text(move), score), click: () => this.look(move, score) },
           `${text(move)}${simulated.get(move)?.phony ? "*" : ""}`),
         score, leave, decimal(equity), "", "",
         h("input", { type: "checkbox", checked: ticked.has(move), "aria-label": texts.tick(text(move)), change: (/** @type {Event} */ { target }) => {
@@ -142,7 +150,7 @@ export class MovesList extends HTMLElement {
         } }),
       ],
     }));
-    const heads = [common.move, common.score, common.keeps, texts.equity, common.win, texts.gain, texts.compareHead], scrolled = this.list.firstElementChild?.scrollTop ?? 0;
+    const heads = [common.move, common.score, texts.leave, texts.equity, common.win, texts.gain, texts.compareHead], scrolled = this.list.firstElementChild?.scrollTop ?? 0;
     keepingFocus(this.list, () => this.list.replaceChildren(...(rows.length ? [table(texts.moves, heads, rows, "considered moves")] : []),
       ...(this.moves.length ? [h("p", { class: "note" }, texts.shown(rows.length, shown.length, this.count), " ", shown.length > this.most && button(texts.more, () => {
         this.most += 3 * ROWS;
@@ -156,7 +164,8 @@ export class MovesList extends HTMLElement {
   /** Put what the simulation says so far into the rows, which stay where they are: one may be about to be pressed. */
   fill() {
     for (const row of this.list.querySelectorAll("tr[data-move]")) {
-      const known = this.known.simulated.get(row.getAttribute("data-move") ?? "");
+      const move = row.getAttribute("data-move") ?? "", own = this.known.simulated.get(move), known = own ?? this.known.earlier.get(move);
+      row.classList.toggle("busy", !own && known !== undefined);
       row.children[4]?.replaceChildren(known ? withInterval(known.win, known.win_error, percent) : "");
       row.children[5]?.replaceChildren(known ? withInterval(known.equity, known.equity_error, decimal) : "");
     }
@@ -170,8 +179,22 @@ export class MovesList extends HTMLElement {
     this.draw();
   }
 
+  /** Have a move be seen on the board, and played once it is. @param {string} move @param {number} score */
+  look(move, score) {
+    const { asked, equipment, looked } = this;
+    if (!asked || !equipment) return;
+    this.looked = looked === move ? "" : move;
+    this.playing.textContent = texts.playIt(moveText(readMove(move, equipment.layout.columns), asked.position.board), score);
+    this.play = () => this.dispatchEvent(new CustomEvent("play", { detail: { move, score } }));
+    this.showControls();
+    if (looked === move) this.play();
+    else this.dispatchEvent(new CustomEvent("look", { detail: { move, score } }));
+  }
+
   showControls() {
-    const { found, ticked } = this.known;
+    const { found, ticked, seconds } = this.known;
+    this.playing.hidden = !this.looked;
+    this.deeper.textContent = texts.deeper(2 * seconds);
     this.start.textContent = this.running ? common.stop : texts.simulate;
     this.start.setAttribute("aria-disabled", String(!this.running && !this.moves.length));
     this.deeper.hidden = !found || this.running > 0;
@@ -197,8 +220,9 @@ export class MovesList extends HTMLElement {
     if (!asked || !this.moves.length) return;
     clearTimeout(this.timer);
     this.analysis.cancel(this.running);
-    Object.assign(this.known, { seconds, compared, found: null, isStopped: false, simulated: new Map() });
-    this.findings.replaceChildren();
+    const earlier = compared ? new Map([...this.known.earlier, ...this.known.simulated]) : new Map();
+    Object.assign(this.known, { seconds, compared, found: null, isStopped: false, simulated: new Map(), earlier });
+    this.showFound();
     const data = asked.line ? { data: dataOf(asked.line), line: asked.at, belief: true } : { data: dataOf(asked.cgp), line: 0 };
     const id = this.running = this.analysis.request({ type: "analyse", ...data, table: asked.table, seconds, ...(compared ? { moves: compared } : {}) }, (message) => {
       if (this.running === id) this.hear(message);
@@ -219,7 +243,7 @@ export class MovesList extends HTMLElement {
       if (message.type === "turn") known.found = message;
       else this.tell(texts.soFar(message.rollouts));
     }
-    if (message.type === "done") this.tell(known.found ? texts.done(known.rollouts, known.seconds) : known.isStopped ? texts.stopped : this.status.textContent ?? "");
+    if (message.type === "done") this.tell(known.found ? this.doneText(known.found) : known.isStopped ? texts.stopped : this.status.textContent ?? "");
     this.fill();
     if (message.type !== "done" && message.type !== "error") return;
     [this.running, this.isUnsettled] = [0, true];
@@ -228,18 +252,28 @@ export class MovesList extends HTMLElement {
     this.settle();
   }
 
+  /** What was done. @param {Findings} found */
+  doneText(found) {
+    const { exact, nodes, plies, pre_endgame, verdict: { proven } } = found;
+    if (exact && nodes || pre_endgame) return [...(pre_endgame ? [] : [proven ? texts.proven : texts.notProven]), effort(found)].join(" · ");
+    return texts.done(this.known.rollouts, plies === null ? common.toTheEnd : common.plies(plies), this.known.seconds);
+  }
+
   showFound() {
     const { asked, equipment, known: { found } } = this;
-    if (!found || !asked || !equipment) return this.findings.replaceChildren();
+    this.verdict.replaceChildren();
+    this.findings.replaceChildren();
+    if (!found || !asked || !equipment) return;
     const { position: { onTurn, racks, scores }, cgp } = asked, { belief } = found;
     const turn = { line: found.line, seq: 0, seat: onTurn, cgp, rack: racks[onTurn], played: null, score: null, left_out: null };
     const review = new Review({
       title: "", players: [], notice: "", gcg: null, scores, turns: [turn], board: equipment.layout, tiles: equipment.tiles,
       rack_size: equipment.rackSize ?? 7, bingo_bonus: equipment.bingo ?? 50,
     }, "");
-    this.findings.replaceChildren(...verdictOf(review, turn, found),
-      h("details", {}, h("summary", {}, texts.figures), ...figuresOf(review, turn, found)),
-      ...(belief ? [h("details", {}, h("summary", {}, texts.belief), h("p", { class: "note" }, belief.note), h("div", { class: "beliefs" }, tileChances(belief.tiles, ""), leaves(belief.top.slice(0, LEAVES), undefined)))] : []));
+    this.verdict.replaceChildren(...verdictOf(review, turn, found));
+    this.findings.replaceChildren(
+      h("details", { open: Boolean(found.pre_endgame) }, h("summary", {}, texts.figures), ...figuresOf(review, turn, found)),
+      ...(belief ? [h("details", {}, h("summary", {}, common.lastPlayTells), ...toldOf(belief))] : []));
   }
 
   // --- what is said ---
@@ -252,14 +286,14 @@ export class MovesList extends HTMLElement {
   /** Say what is in the way. A busy engine is asked again, as one may do oneself. @param {any} error @param {() => void} again */
   fail(error, again) {
     const isBusy = error.code === "busy", isWrong = error.code === "bad_game";
-    this.status.replaceChildren(sentenceOf(error), isBusy ? ` ${texts.asksAgain} ` : " ", isWrong ? "" : button(common.tryAgain, again));
+    this.status.replaceChildren(isWrong ? texts.mendFirst : sentenceOf(error), isBusy ? ` ${texts.asksAgain} ` : " ", isWrong ? "" : button(common.tryAgain, again));
     if (isBusy) this.timer = setTimeout(again, BUSY_MS);
     if (isWrong) this.dispatchEvent(new CustomEvent("wrong", { detail: error }));
   }
 }
 
 /** @returns {Known} */
-const newlyKnown = () => ({ simulated: new Map(), found: null, rollouts: 0, seconds: SECONDS, ticked: new Set(), isStopped: false });
+const newlyKnown = () => ({ simulated: new Map(), earlier: new Map(), found: null, rollouts: 0, seconds: SECONDS, ticked: new Set(), isStopped: false });
 
 /** Whether a move suits a filter: a square (8D), a score (>30), letters of its word. @param {string} filter @returns {(move: Move, text: string) => boolean} */
 const suiting = (filter) => {

@@ -153,7 +153,7 @@ const isMistake = (grade) => grade === "small" || grade === "medium" || grade ==
 /** @param {Findings | undefined} found */
 const weight = (found) => {
   const loss = found?.verdict.ahead_of_played;
-  return [isMistake(found?.verdict.grade) ? 1 : 0, loss ? 1 : 0, found ? 1 : 0, loss?.win ?? 0, loss?.points ?? 0];
+  return [isMistake(found?.verdict.grade) || found?.verdict.phony ? 1 : 0, loss ? 1 : 0, found ? 1 : 0, loss?.win ?? 0, loss?.points ?? 0];
 };
 
 /** @param {Findings} found @param {(move: string) => string} name */

@@ -22,6 +22,9 @@ import { verdictText } from "./verdict.js";
 const DROPPED = "mine";
 const SLOW_MS = 15000;
 
+/** @type {{ id: string, data: string, review: Review } | null} The last one, as long as the page is open. */
+let last = null;
+
 export class ReviewView extends HTMLElement {
   constructor() {
     super();
@@ -126,6 +129,10 @@ export class ReviewView extends HTMLElement {
 
   begin() {
     this.banner.hidden = true;
+    if (last?.id === this.id_ && last.data === this.data) { // it goes on where it was left
+      this.build(last.review);
+      return this.goOn();
+    }
     this.request = this.analysis.ask(this.data, {}, (message) => this.hear(message));
     this.wait();
   }
@@ -219,6 +226,7 @@ export class ReviewView extends HTMLElement {
   /** @param {Review} review */
   build(review) {
     this.review = review;
+    last = { id: this.id_, data: this.data, review };
     const { players, notice, turns } = review.told, [position] = turns;
     const isGame = players.length > 0;
     document.title = `${isGame ? versus(players) : texts.aPosition} – ${texts.title}`;

@@ -1,10 +1,10 @@
-// A board that is set up, square by square: by typing, by tapping a tile and a square, by dragging.
+// A board that is set up, square by square: by typing, by tapping a square and tiles, by dragging.
 //
 //   setup.show(equipment, position);
 //   setup.addEventListener("edit", ({ detail }) => …);   // a Board
 //   setup.addEventListener("hold", ({ detail }) => …);   // { seat, tile }: a tile was dragged to a rack
 
-import { button, h } from "./dom.js";
+import { button, h, keepingFocus } from "./dom.js";
 import { Draft } from "./draft.js";
 import { dragIn } from "./dragging.js";
 import { STEPS } from "./entry.js";
@@ -27,8 +27,6 @@ export class BoardSetup extends HTMLElement {
   position = null;
   /** @type {Position["board"] | null} The one that the draft is of. */
   board = null;
-  /** @type {string | null} The tile that is laid where a square is tapped. */
-  chosen = null;
   /** @type {{ tile: string, from: number | null } | null} */
   dragged = null;
   palette = h("div", { class: "palette", role: "group", "aria-label": texts.palette });
@@ -37,9 +35,10 @@ export class BoardSetup extends HTMLElement {
   connectedCallback() {
     if (this.firstChild) return;
     const { board } = this.squares;
-    this.append(board, this.palette, h("p", { class: "note keyboard" }, texts.setupKeys), this.said, this.picker.picker);
+    this.append(board, this.palette, h("p", { class: "note" }, texts.setupHow, h("span", { class: "keyboard" }, ` ${texts.setupKeys}`)), this.said, this.picker.picker);
     board.addEventListener("keydown", (event) => this.press(event));
     board.addEventListener("click", ({ target }) => this.tap(this.squares.at(target)));
+    board.addEventListener("mousedown", (event) => event.preventDefault()); // a click puts the focus itself
     board.addEventListener("focusin", ({ target }) => {
       const at = this.squares.at(target);
       if (at !== null && at !== this.draft?.cursor?.at) this.act((draft) => draft.goTo(at));
@@ -82,14 +81,9 @@ export class BoardSetup extends HTMLElement {
       cell.classList.toggle("fault", wrong.has(at));
       cell.title = wrong.get(at) ?? "";
     });
-    this.palette.replaceChildren(...unseen(position, equipment, [0, 1]).map(([tile, count]) => h("button", {
-      type: "button", class: "tile", "data-tile": tile, "aria-pressed": String(this.chosen === tile), "aria-label": texts.leftOf(tile, count),
-      click: () => {
-        this.chosen = this.chosen === tile ? null : tile;
-        this.refresh();
-      },
-    }, bare(tile), h("small", {}, ` ×${count}`))),
-    button(texts.clearSquare, () => this.act(() => draft.take(draft.cursor?.at ?? -1))));
+    keepingFocus(this.palette, () => this.palette.replaceChildren(...unseen(position, equipment, [0, 1]).map(([tile, count]) => h("button", {
+      type: "button", class: "tile", "data-tile": tile, "aria-label": texts.leftOf(tile, count), click: () => this.lay(tile),
+    }, bare(tile), h("small", {}, ` ×${count}`))), button(texts.takeBack, () => this.act(() => draft.erase()))));
   }
 
   /** Which of the tiles, if any, is of a kind and lies on a square, or is at hand. @param {string | null} tile @param {number | null} at */
@@ -125,7 +119,6 @@ export class BoardSetup extends HTMLElement {
       else if (key === " ") draft.turn();
       else if (key === "Backspace") draft.erase();
       else if (key === "Delete") draft.take(draft.cursor?.at ?? -1);
-      else if (key === "Escape") this.chosen = null;
       else isMeant = draft.type(key, shiftKey && key.toLowerCase() !== key.toUpperCase());
     });
     if (!isMeant) return;
@@ -138,17 +131,15 @@ export class BoardSetup extends HTMLElement {
 
   /** @param {number | null} at */
   tap(at) {
-    if (at === null) return;
-    if (this.chosen) return this.lay(this.chosen, at);
-    this.act((draft) => draft.point(at));
+    if (at !== null) this.act((draft) => draft.point(at));
     this.focusCursor();
   }
 
-  /** Lay a tile; of a blank ask what it is. @param {string} tile @param {number} at */
+  /** Lay a tile, at the cursor if not elsewhere; of a blank ask what it is. @param {string} tile @param {number} [at] */
   lay(tile, at) {
     const put = (/** @type {string | undefined} */ as) => this.act((draft) => {
-      draft.goTo(at);
-      draft.place(this.find(tile, null), at, as);
+      if (at !== undefined) draft.goTo(at);
+      draft.putAtCursor(this.find(tile, null), as);
     });
     if (tile === "?") this.picker.askForBlank(this.draft?.equipment.tiles ?? [], put);
     else put(undefined);

@@ -192,7 +192,8 @@ export const wordsAt = (board, at, { layout }, capital) => [true, false].flatMap
 /** Read a move that is typed: `8D WORD`, `-ABC`, `-3`, `-`. Letters that lie there already may be named. Return a sentence if it is none.
  * @param {string} text @param {Board} board @param {Equipment} equipment @returns {{ move: string, score: number } | string} */
 export const readTyped = (text, board, equipment) => {
-  const [square = "", word = "", ...more] = text.trim().split(/\s+/), { columns, letter } = equipment.layout;
+  const said = text.trim().replace(/^(?:exchanges?|ex)\s+/i, "-").replace(/^pass(?:es)?$/i, "-");
+  const [square = "", word = "", ...more] = said.split(/\s+/), { columns, letter } = equipment.layout;
   if (/^-\S*$/.test(square) && !word) return { move: square.toUpperCase(), score: 0 };
   const at = /^(\d{1,2})([A-Z])$/i.exec(square) ?? /^([A-Z])(\d{1,2})$/i.exec(square);
   if (!at || !word || more.length) return texts.noMove;

@@ -5,7 +5,7 @@ import { givenForm, take } from "./given.js";
 import { inBrowser } from "./kept.js";
 import { bare, tilesOf } from "./notation.js";
 import { about, ask } from "./server.js";
-import { alone, cgpOf, changed, enter, faultsOf, isEntry, isPlay, nodeAt, promoted, rackOf, readTyped, settlement, withSeat, without } from "./study.js";
+import { alone, cgpOf, changed, enter, faultsOf, isEntry, isPlay, nodeAt, promoted, rackOf, readTyped, settlement, unseen, withSeat, without } from "./study.js";
 import { writeStudy } from "./study_text.js";
 import { studyTexts as texts } from "./study_texts.js";
 import { moment, texts as common } from "./texts.js";
@@ -47,19 +47,21 @@ export class StudyControls {
     this.kind = h("select", { id: "kind", change: () => view.choose(this.kinds.find((each) => texts.kind(each) === this.kind.value) ?? view.state.study) });
     this.words = h("p", { class: "note" });
     this.sides = h("div", {}, h("div", { class: "sides" }, ...this.cards.map(({ element }) => element)),
-      h("label", { class: "note" }, this.openRack = h("input", { type: "checkbox", change: () => view.refresh() }), " ", texts.knowsRack), this.words);
-    this.typed = h("input", { id: "typed", autocomplete: "off", spellcheck: "false", placeholder: "8D WORD", "aria-describedby": "typed-wrong" });
+      h("label", { class: "note" }, this.openRack = h("input", { type: "checkbox", change: () => view.refresh() }), " ", texts.knowsRack));
+    this.typed = h("input", { id: "typed", autocomplete: "off", spellcheck: "false", placeholder: texts.typedHint, "aria-describedby": "typed-wrong" });
     this.wrong = h("span", { id: "typed-wrong", class: "note", role: "status" });
     this.entries = h("select", { id: "entries" });
     this.clock = h("input", { id: "clock", autocomplete: "off", size: 6, placeholder: "24:10", input: () => this.change({ clock: this.clock.value.trim() }, "clock") });
-    this.clocked = h("span", {}, h("label", { for: "clock" }, texts.clock), " ", this.clock);
+    this.clocked = h("form", { class: "ask", submit: (/** @type {Event} */ event) => event.preventDefault() }, this.clockOf = h("label", { for: "clock" }), this.clock);
     this.acts = h("div", { class: "acts" },
       h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.enterTyped(event) }, h("label", { for: "typed" }, texts.typeMove), this.typed, h("button", {}, texts.enter), this.wrong),
-      this.entering = h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.addEntry(event) }, h("label", { for: "entries" }, texts.entry), this.entries, h("button", {}, texts.add), this.clocked));
+      this.entering = h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.addEntry(event) }, h("label", { for: "entries" }, texts.entry), this.entries, h("button", {}, texts.add)), this.clocked);
     this.text = h("textarea", { id: "note-of", rows: 2, input: () => this.change({ note: this.text.value }, "note") });
     this.promoting = button(texts.promote, () => view.edit(({ study, path }) => promoted(study, path)));
     this.removing = button(texts.remove, () => view.edit(({ study, path }) => without(study, path)));
-    this.note = h("div", {}, h("label", { for: "note-of" }, texts.note), this.text, h("div", { class: "choices" }, this.promoting, this.removing));
+    this.title = h("input", { id: "title-of", autocomplete: "off", maxlength: 100, input: () => view.edit(({ study }) => ({ study: { ...study, title: this.title.value.trim() } }), "title") });
+    this.titled = h("p", { class: "ask" }, h("label", { for: "title-of" }, texts.titleOf), this.title);
+    this.note = h("div", {}, this.titled, h("label", { for: "note-of" }, texts.note), this.text, h("div", { class: "choices" }, this.promoting, this.removing));
     this.showWords();
   }
 
@@ -114,7 +116,7 @@ export class StudyControls {
   addEntry(event) {
     event.preventDefault();
     const { view } = this, { equipment, columns, position } = view, [what = "", points, given] = this.entries.value.split(" ");
-    if (!equipment) return;
+    if (!equipment || !what) return;
     const entry = (/** @type {string} */ move, /** @type {number} */ score, /** @type {Seat} */ seat) => view.edit(({ study, path }) => enter(study, path, move, score, seat, columns));
     const last = /** @type {Seat} */ (1 - position.onTurn);
     if (what === "end") for (const { move, score, seat } of settlement(position, equipment)) entry(move, score, seat);
@@ -153,7 +155,7 @@ export class StudyControls {
     this.opening.replaceChildren(
       h("div", { class: "choices" }, button(texts.emptyBoard, () => begin(false)), button(texts.annotate, () => begin(true))),
       givenForm(view, texts.openIt, this.opening.querySelector("textarea")?.value ?? "", h("p", {}, texts.openHere)),
-      h("ul", { class: "kept" }, ...studies().map(({ id, name, when }) => h("li", {}, h("a", { href: `#/study/kept/${id}` }, name), ` ${moment(when)} `,
+      studies().length ? h("h2", {}, texts.yours) : "", h("ul", { class: "kept" }, ...studies().map(({ id, name, when }) => h("li", {}, h("a", { href: `#/study/kept/${id}` }, name), ` ${moment(when)} `,
         h("button", { type: "button", "aria-label": texts.forgetIt(name), click: () => forget(id) }, texts.forget)))));
   }
 
@@ -162,6 +164,7 @@ export class StudyControls {
     this.shared.replaceChildren(field);
     field.select();
     await navigator.clipboard?.writeText(url).then(() => this.shared.append(` ${texts.copied}`), () => {});
+    if (/^(127\.|localhost$|\[::1\])/.test(location.hostname)) this.shared.append(` ${texts.onlyHere}`);
   }
 
   // --- the page ---
@@ -184,18 +187,21 @@ export class StudyControls {
       onTurn.checked = position.onTurn === seat;
       rack.setAttribute("aria-invalid", String(tilesOf(position.racks[seat]).length > (equipment?.rackSize ?? 7)));
     }
-    this.words.hidden = !isStart;
     this.kind.value = texts.kind(study.rules ? study : this.kinds.find(({ name }) => name === equipment?.table) ?? study);
+    put(this.title, study.title);
+    this.titled.hidden = !isStart;
     put(this.text, node?.note ?? "");
     put(this.clock, node && "clock" in node ? node.clock : "");
+    this.clockOf.textContent = texts.clockOf(node && "seat" in node ? study.players[node.seat] : "");
     this.promoting.hidden = !path.some(Boolean);
     this.removing.hidden = isStart;
     this.reviewing.hidden = !study.isGame;
     this.clocked.hidden = !study.isGame || isStart;
     const challenged = isPlay(study, path) ? [["-- 0", texts.takenOff], ["(challenge) 5", texts.inVain(5)], ["(challenge) 10", texts.inVain(10)], ["lost", texts.loseTurn]] : [];
-    const ends = study.isGame ? [["end", texts.settle], ...SEATS.map((seat) => [`(time) -10 ${seat}`, texts.overtime(study.players[seat])])] : [];
+    const isEnd = equipment && (position.zeros > 3 || unseen(position, equipment, []).reduce((sum, [, count]) => sum + count, 0) <= 2 * (equipment.rackSize ?? 7)); // the bag is empty
+    const ends = study.isGame ? [...(isEnd ? [["end", texts.settle]] : []), ...SEATS.map((seat) => [`(time) -10 ${seat}`, texts.overtime(study.players[seat])])] : [];
     const options = [...challenged, ...ends];
-    this.entering.hidden = !options.length && this.clocked.hidden;
-    this.entries.replaceChildren(...options.map(([value, text]) => h("option", { value }, text)));
+    this.entering.hidden = !options.length;
+    this.entries.replaceChildren(...[["", texts.chooseEntry], ...options].map(([value, text]) => h("option", { value }, text)));
   }
 }

@@ -25,7 +25,7 @@ import { StudyLine } from "./variations.js";
 /** @typedef {Pick<Study, "lexicon" | "rules">} Kind */
 
 const WORDS = { play: texts.play, playFor: texts.playFor, exchangeNow: common.exchangeNow, entryKeys: texts.entryKeys };
-const MOST_MOVES = 500, OURS = /^#note ~study /m;
+const MOST_MOVES = 500, MOST_WORDS = 16, SOON_MS = 300, OURS = /^#note ~study /m;
 
 export class StudyView extends HTMLElement {
   heading = texts.study;
@@ -43,6 +43,10 @@ export class StudyView extends HTMLElement {
   entry = new MoveEntry(WORDS);
   setup = new BoardSetup();
   faults = h("ul", { class: "faults", role: "status" });
+  phonies = h("p", { class: "note phony", role: "status" });
+  /** @type {Map<string, boolean | null>} Whether words are words, by table; null: it is not told. */
+  judged = new Map();
+  judging = 0;
   unseen = h("div");
   moves = new MovesList(this.analysis);
   line = new StudyLine();
@@ -55,6 +59,10 @@ export class StudyView extends HTMLElement {
       element.addEventListener(event, (told) => does(/** @type {CustomEvent} */ (told).detail));
     on(this.entry, "play", (made) => this.play(made));
     on(this.moves, "play", (made) => this.play(made));
+    on(this.moves, "look", ({ move }) => {
+      if (this.isSetUp) this.toggleSetup(false);
+      this.entry.put(move);
+    });
     on(this.moves, "wrong", (fault) => this.showFaults(fault));
     on(this.setup, "edit", (board) => this.edit(({ study }) => ({ study: { ...study, start: { ...study.start, board } } })));
     on(this.setup, "hold", ({ seat, tile }) => this.rack(seat, this.position.racks[/** @type {Seat} */ (seat)] + tile));
@@ -70,6 +78,7 @@ export class StudyView extends HTMLElement {
 
   disconnectedCallback() {
     document.removeEventListener("keydown", this.onKey);
+    clearTimeout(this.judging);
     this.analysis.close();
   }
 
@@ -125,6 +134,7 @@ export class StudyView extends HTMLElement {
     const study = newStudy({ lexicon: own?.lexicon ?? "" });
     await this.equip(study);
     this.begin({ id: newId(), study, path: [] });
+    this.toggleSetup(true);
     this.controls.toggleOpening(true);
   }
 
@@ -173,11 +183,13 @@ export class StudyView extends HTMLElement {
 
   /** Go on with another study. @param {State} state @param {{ notice?: string, notices?: any[] }} [told] what was not taken as it is written */
   begin(state, { notice = "", notices = [] } = {}) {
+    const wasKept = studies().some(({ id }) => id === this.state.id && id !== state.id);
     this.history = new History(state);
     this.isSetUp = false;
     this.warn(notice);
     this.notices.replaceChildren(...noticesOf(/** @type {any} */ ({ told: { notices } })));
     this.show();
+    this.controls.shared.textContent = wasKept ? texts.begun : "";
     this.keep();
   }
 
@@ -224,6 +236,7 @@ export class StudyView extends HTMLElement {
   play({ move, score }) {
     const { equipment } = this;
     if (!equipment) return;
+    this.isSetUp = false;
     this.edit(({ study, path }) => play(study, path, move, score, equipment));
     this.said.textContent = texts.played(move, score);
   }
@@ -233,11 +246,14 @@ export class StudyView extends HTMLElement {
     this.edit(({ study, path }) => ({ study: withRack(study, path, seat, rack) }), `rack ${seat} ${this.state.path}`);
   }
 
-  /** Set the board up, or play on it. @param {boolean} [isOn] */
+  /** Set the board up, with the tiles that are laid on it, or play on it. @param {boolean} [isOn] */
   toggleSetup(isOn = !this.isSetUp) {
+    const { draft } = this.entry, { position, state: { study: { next } } } = this, laid = isOn && !this.isSetUp && draft?.placed.size ? draft.all : null;
     this.isSetUp = isOn;
-    if (isOn && (this.state.path.length || this.state.study.next.length)) this.edit(({ study }) => ({ id: newId(), study: startingAt(study, this.position), path: [] }));
+    draft?.recall();
+    if (isOn && (next.length || laid)) this.edit(({ study, id }) => ({ id: next.length ? newId() : id, study: startingAt(study, { ...position, board: laid ?? position.board }), path: [] }));
     else this.refresh();
+    if (isOn && next.length) this.controls.shared.textContent = texts.begun;
     if (isOn) this.setup.focusCursor();
   }
 
@@ -245,7 +261,9 @@ export class StudyView extends HTMLElement {
   beginNew(isGame, { lexicon, rules } = this.state.study) {
     this.isSetUp = !isGame;
     this.warn("");
+    const wasKept = studies().some(({ id }) => id === this.state.id);
     this.edit(() => ({ id: newId(), study: newStudy({ isGame, lexicon, rules }), path: [] }));
+    this.controls.shared.textContent = wasKept ? texts.begun : "";
     if (isGame) this.controls.typed.focus();
     else this.setup.focusCursor();
   }
@@ -288,7 +306,7 @@ export class StudyView extends HTMLElement {
   keep() {
     const { id, study, path } = this.state, { equipment } = this;
     if (!equipment || !study.next.length && !study.start.board.size && !study.start.racks.some(Boolean) && !study.note) return; // nothing yet
-    const others = studies().filter((each) => each.id !== id), name = study.title || study.players.join(" – ");
+    const others = studies().filter((each) => each.id !== id), name = study.title || `${study.players.join(" – ")}, ${texts.counted(toEnd(study, []).length)}`;
     const isKept = inBrowser.set(`study ${id}`, { text: writeStudy(study, equipment), path }) && inBrowser.set("studies", [{ id, name, when: new Date().toISOString() }, ...others]);
     if (!isKept && this.isKept) this.warn(texts.keepsNothing);
     this.isKept = isKept;
@@ -296,7 +314,9 @@ export class StudyView extends HTMLElement {
 
   saveFile() {
     const { equipment, state: { study } } = this, name = (study.title || study.players.join("-")).replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-+|-+$/g, "") || "study";
-    if (equipment) save(`${name}.gcg`, writeStudy(study, equipment), "text/plain;charset=utf-8");
+    if (!equipment) return;
+    save(`${name}.gcg`, writeStudy(study, equipment), "text/plain;charset=utf-8");
+    this.controls.shared.replaceChildren(texts.savedAs(`${name}.gcg`));
   }
 
   /** Return the address of the position. */
@@ -322,11 +342,11 @@ export class StudyView extends HTMLElement {
   show() {
     const { controls } = this;
     this.replaceChildren(
-      h("h1", {}, texts.study), this.banner, this.notices, this.said, controls.bar, controls.opening,
-      h("div", { class: "game" },
+      h("h1", {}, texts.study), this.banner, this.notices, this.said, controls.bar,
+      h("div", { class: "game" }, controls.opening,
         h("div", { class: "play" }, this.place),
         h("div", { class: "told" }, controls.sides, controls.acts, this.moves, h("section", { class: "tree" }, h("h2", {}, texts.line), this.line, controls.note)),
-        h("div", { class: "more" }, h("section", {}, h("h2", {}, common.unseenTiles), this.unseen), this.lookup)));
+        h("div", { class: "more" }, this.lookup, h("section", {}, h("h2", {}, common.unseenTiles), this.unseen))));
     this.refresh();
   }
 
@@ -339,8 +359,8 @@ export class StudyView extends HTMLElement {
     const lacks = own ? "" : texts.lacksRack(study.players[onTurn]);
     const isOpen = own < rackSize && hidden > rackSize; // what is played is known, and not what it was played from
     const shown = this.isSetUp ? setup : entry;
-    if (!shown.isConnected) this.place.replaceChildren(shown);
-    shown.squares.board.after(this.faults); // seen where one edits
+    if (!shown.isConnected) this.place.replaceChildren(shown, this.isSetUp ? this.controls.words : "");
+    shown.squares.board.after(this.faults, this.phonies); // seen where one edits
     if (this.isSetUp) setup.show(equipment, position);
     else {
       const rack = isOpen ? unseen(position, equipment, []).flatMap(([tile, count]) => Array(count).fill(tile)).join("") : racks[onTurn];
@@ -348,11 +368,28 @@ export class StudyView extends HTMLElement {
       entry.show(equipment, { board: position.board, rack, fresh: freshOn(position.board, before?.board), turn: path.length });
     }
     this.showFaults(null);
+    this.judge();
     this.unseen.replaceChildren(...unseenTiles(left, Math.max(0, hidden - rackSize), true));
     this.line.show(study, path, this.columns);
     this.moves.show(equipment, { ...this.controls.asked(position, equipment), table: equipment.table, position, lacks });
     const at = document.activeElement, isLost = !this.contains(at) || at instanceof HTMLElement && at.closest("[hidden]") !== null;
     if (hadFocus && isLost) this.isSetUp ? setup.focusCursor() : entry.focusBoard(); // what was pressed is gone
+  }
+
+  /** Say which words of the board are none, if the server tells. */
+  judge() {
+    const { equipment, position: { board } } = this;
+    clearTimeout(this.judging);
+    if (!equipment) return;
+    const all = [...new Set([...board.keys()].flatMap((at) => wordsAt(board, at, equipment, (tile) => capitalOf(tile, equipment.tiles))))];
+    const key = (/** @type {string} */ word) => `${equipment.table} ${word}`, phonies = all.filter((word) => this.judged.get(key(word)) === false);
+    this.phonies.textContent = phonies.length ? common.noWords(phonies) : "";
+    const asked = all.filter((word) => !this.judged.has(key(word))).slice(0, MOST_WORDS);
+    if (asked.length) this.judging = setTimeout(async () => {
+      const told = await ask(`api/words?${new URLSearchParams({ words: asked.join(), ...(equipment.table ? { table: equipment.table } : {}) })}`).catch(() => null);
+      for (const word of asked) this.judged.set(key(word), told?.words[word] ?? null);
+      this.judge();
+    }, SOON_MS);
   }
 
   /** Say what can't be. @param {{ message: string, squares?: number[] } | null} told by the server */

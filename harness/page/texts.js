@@ -388,7 +388,7 @@ export const texts = {
   bestHead: "Best",
   leftOut: "–",
   /** @param {number} best @param {number} racks */
-  bestIn: (best, racks) => `✓ ${best}/${racks}`,
+  bestIn: (best, racks) => `${best ? "✓ " : ""}${best}/${racks}`,
   wasBest: "the best",
   winReview: "Chance that the first player wins; click to go to a turn",
   /** @param {string} name @param {string} chance @param {number} line */
@@ -474,6 +474,8 @@ export const texts = {
   mayBeBetter: (best) => ` Another may be better than ${best}.`,
   chanceOfBag: "Chance",
   perhaps: (outcome) => `${outcome}, not proven`,
+  lastPlayTells: "What the last play tells of the other rack",
+  tellsNothing: "Nothing: there was no such play, or its rack is known.",
   lookLonger: "Look longer",
   lookingLonger: "Looking longer …",
   onBoard: "On the board",

@@ -29,7 +29,8 @@ export class StudyLine extends HTMLElement {
     [this.study, this.path] = [study, path];
     this.steps.forEach((each, at) => each.setAttribute("aria-disabled", String(at < 2 ? !path.length : !nodeAt(study, path)?.next.length)));
     keepingFocus(this.list, () => this.list.replaceChildren(this.item([], texts.startOf, 0), ...this.lineFrom(study, [], columns)));
-    this.list.querySelector("[aria-current]")?.scrollIntoView?.({ block: "nearest" });
+    const here = /** @type {HTMLElement | null} */ (this.list.querySelector("[aria-current]")), { offsetTop = 0 } = here ?? {}, { scrollTop, clientHeight } = this.list;
+    if (offsetTop < scrollTop || offsetTop > scrollTop + clientHeight - 30) this.list.scrollTop = offsetTop - clientHeight / 2; // and not the page with it
   }
 
   /** Step: 0 to the start, 1 back, 2 on, 3 to the end of the line; or among the moves in one place. @param {number} how @param {number} [aside] */

@@ -71,7 +71,7 @@ async def paste(page: Page, text: str) -> None:
 
 async def simulated(page: Page) -> None:
     """Wait until the simulation that began by itself is over."""
-    await page.get_by_text("rollouts, up to").wait_for()
+    await page.get_by_text("), up to ").wait_for()
 
 
 async def drag(page: Page, tile: str, to: str) -> None:
@@ -130,17 +130,20 @@ async def test_a_whole_study_by_keyboard(url: str, browser: Browser) -> None:
     for name in ("Compare K5 WEL(D)ING", "Compare I7 V(O)W"):
         await page.get_by_role("checkbox", name=name, exact=True).press("Space")
     await press(page, "Compare the ticked")
-    await page.get_by_text("rollouts, up to").wait_for(state="hidden")
+    await page.get_by_text("), up to ").wait_for(state="hidden")
     await simulated(page)
     await page.get_by_text("The best is ").wait_for()
-    assert await page.locator("tr[data-move] .figure").count() == 4
-    await press(page, "Longer")
+    assert await page.locator("tr[data-move]:not(.busy) .figure").count() == 4
+    await press(page, "Longer: 8 s")
     await page.get_by_text("up to 8 seconds").wait_for()
-    assert await page.locator("tr[data-move] .figure").count() == 4
+    assert await page.locator("tr[data-move]:not(.busy) .figure").count() == 4
     await press(page, "Simulate")
     await page.get_by_text("up to 4 seconds").wait_for()
     assert await page.locator("tr[data-move] .figure").count() > 4
-    await page.locator("tr[data-move] button").first.press("Enter")
+    first = page.locator("tr[data-move] button").first
+    await first.press("Enter")
+    assert await page.locator("move-entry .placed").count() > 1, "it is seen first"
+    await first.press("Enter")
     assert await page.evaluate("document.activeElement.role") == "gridcell"
 
     await rack(page, 1, "AEINRST")
@@ -195,17 +198,18 @@ async def test_a_study_by_touch(url: str, browser: Browser) -> None:
     shown = await again(browser, f"{url}#/study", width=PHONE, has_touch=True, is_mobile=True)
     page = shown.page
     await page.get_by_role("button", name="Empty board").tap()
-    for tile, at in ("C, 2 left", 112), ("A, 9 left", 113), ("blank, 2 left", 114):
+    assert await page.evaluate("scrollY") == 0
+    for tile in ("C, 2 left", "A, 9 left", "blank, 2 left"):
         await page.get_by_role("button", name=tile).tap()
-        await page.locator(f"board-setup [data-at='{at}']").tap()
     await page.get_by_role("button", name="T", exact=True).tap()
     await rack(page, 0, "EGILNVW")
     await page.get_by_role("button", name="Set up the board").tap()
     await listed(page)
     await simulated(page)
-    await page.locator("tr[data-move] button").first.tap()
-    await page.get_by_role("button", name="One move back").tap()
-    await page.locator("tr[data-move] button").nth(1).tap()
+    for nth in (0, 1):
+        await page.locator("tr[data-move] button").nth(nth).tap()
+        await page.locator("moves-list .controls button", has_text="Play ").tap()
+        await page.get_by_role("button", name="One move back").tap()
     assert await page.locator("study-line .variation button").count() == 1
     await page.locator("move-entry [data-at='112']").tap()
     await page.get_by_text("is a word").wait_for()
@@ -221,7 +225,9 @@ async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Br
     for move in "8D WORDS", "H8 (S)QX":
         await page.get_by_label("Move", exact=True).fill(move)
         await page.keyboard.press("Enter")
-    await page.get_by_label("Clock").fill("21:03")
+    await page.get_by_text("SQX is not a word").wait_for()
+    await page.get_by_label("Clock of Second").fill("21:03")
+    await page.keyboard.press("Enter")
     await page.get_by_label("Then").select_option(label="a phony: it comes off")
     await press(page, "Add")
     await rack(page, 0, "AEGILNV")
@@ -241,6 +247,9 @@ async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Br
     await page.get_by_text("turns analysed").wait_for()
     assert await page.evaluate("location.hash") == "#/review/mine"
     await page.get_by_role("link", name="Turn 4", exact=True).press("Enter")
+    tells = page.locator("turn-review h3", has_text="What the last play tells")
+    await press(page, "What the last play tells of the other rack")
+    await tells.wait_for()
     await page.locator("turn-review").get_by_role("link", name="Study").press("Enter")
     await page.locator("study-line [aria-current]", has_text="3. ").wait_for()
     assert await saved(page) == text
@@ -274,7 +283,7 @@ async def test_what_cant_be_is_said_and_nothing_is_lost(url: str, browser: Brows
     await page.context.set_offline(True)
     await page.evaluate("document.querySelector('study-view').analysis.lost()")
     await press(page, "Set up the board")
-    await page.locator("tr[data-move] button").first.press("Enter")
+    await page.locator("tr[data-move] button").first.dblclick()
     await rack(page, 1, "AEINRST")
     await page.get_by_text("connection to the server is lost").wait_for()
     assert ">First: " in await saved(page)
@@ -393,8 +402,18 @@ async def test_words_and_rules_are_chosen(url: str, browser: Browser) -> None:
     assert await other.locator("[data-at='440']").count() == 0
 
 
-async def test_tiles_are_dragged(url: str, browser: Browser) -> None:
+async def test_tiles_are_laid_with_the_mouse(url: str, browser: Browser) -> None:
     page = (await again(browser, f"{url}#/study")).page
+    square = page.locator("board-setup [data-at='97']")
+    for way in ("across", "down", "across"):  # an empty study is one to set up
+        await square.click()
+        assert way in (await square.get_attribute("class") or "")
+    await press(page, "Set up the board")
+    await rack(page, 0, "AAA")
+    await page.locator("move-entry [data-at='97']").click()
+    await page.keyboard.type("AA")
+    await press(page, "Set up the board")
+    assert len(await tiles_of(page)) == 2, "what was laid stays"
     await press(page, "Empty board")
     await drag(page, "[data-tile='A']", "[data-at='112']")
     await drag(page, "[data-at='112']", "[data-at='113']")
