@@ -311,9 +311,12 @@ async def test_a_browser_gets_the_page_and_what_it_asks_for(served: Served) -> N
     assert texts.keys() == files - {"index.html"}, "each file is used"
     assert not re.search("transition|animation", texts["page.css"]), "nothing moves"
     first = _at_first(named, texts)
+    said = [_at_first({f"texts_{tag}.js", f"texts_{tag}_home.js"}, texts) for tag in ("en", "pl")]
     assert first >= {"app.js", "page.css", "icon.svg", "home.js"}
     assert first == named, "what the first view needs is asked for at once: name it in index.html"
-    assert len(page.text) + sum(len(texts[name].encode()) for name in first) < 150_000
+    for words in said:  # asked for once the language is known
+        asked = first | words
+        assert len(page.text) + sum(len(texts[name].encode()) for name in asked) < 150_000
 
 
 def _at_first(names: set[str], texts: dict[str, str]) -> set[str]:
