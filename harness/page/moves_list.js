@@ -131,7 +131,7 @@ export class MovesList extends HTMLElement {
   }
 
   draw() {
-    const { equipment, asked, known: { simulated, found, ticked } } = this;
+    const { equipment, asked, known: { simulated, ticked } } = this;
     if (!equipment || !asked) return;
     const { board } = asked.position, listed = new Set(this.moves.map(({ move }) => move));
     const others = [...simulated.values()].filter(({ move }) => !listed.has(move)).map((each) => ({ ...each, equity: each.static }));
@@ -139,7 +139,7 @@ export class MovesList extends HTMLElement {
     const rank = (/** @type {Move} */ { move }) => this.order.indexOf(move) >>> 0; // the others come behind
     const suits = suiting(this.filter.value), shown = [...others, ...this.moves].filter((move) => suits(move, text(move.move))).sort((one, other) => rank(one) - rank(other));
     const rows = shown.slice(0, this.most).map(({ move, score, leave, equity }) => ({
-      attributes: { "data-move": move, "aria-current": found?.verdict.best === move ? "true" : null },
+      attributes: { "data-move": move },
       cells: [
         h("button", { type: "button", class: "step", "aria-label": texts.showIt(text(move), score), click: () => this.look(move, score) },
           `${text(move)}${simulated.get(move)?.phony ? "*" : ""}`),
@@ -165,6 +165,8 @@ export class MovesList extends HTMLElement {
   fill() {
     for (const row of this.list.querySelectorAll("tr[data-move]")) {
       const move = row.getAttribute("data-move") ?? "", own = this.known.simulated.get(move), known = own ?? this.known.earlier.get(move);
+      if (this.known.found?.verdict.best === move) row.setAttribute("aria-current", "true");
+      else row.removeAttribute("aria-current");
       row.classList.toggle("busy", !own && known !== undefined);
       row.children[4]?.replaceChildren(known ? withInterval(known.win, known.win_error, percent) : "");
       row.children[5]?.replaceChildren(known ? withInterval(known.equity, known.equity_error, decimal) : "");

@@ -67,7 +67,7 @@ export class TurnReview extends HTMLElement {
           this.review.told.gcg !== null && studyLink("review", this.review.game || "mine", turn.line),
           ...(this.review.told.turns.length > 1 ? [step("◀", texts.turnBefore, -1), step("▶", texts.turnAfter, 1)] : [])),
         this.verdict, this.choices, this.board, this.tries, this.outcome),
-      h("div", { class: "figures-of" }, this.figures, this.told, h("p", { class: "choices" }, this.longerButton, turn.line > 1 && this.telling)));
+      h("div", { class: "figures-of" }, this.figures, this.told, h("p", { class: "acts" }, this.longerButton, turn.line > 1 && this.telling)));
     this.showBoard();
     this.refresh();
   }

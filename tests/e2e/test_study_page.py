@@ -272,7 +272,7 @@ async def test_what_cant_be_is_said_and_nothing_is_lost(url: str, browser: Brows
     assert await page.locator("board-setup .fault").count() == 2
     await page.get_by_text("2 of Z on the board").wait_for()
     apart = page.get_by_text("The words are apart: the tiles from 13J on")
-    assert await apart.evaluate("it => it.getBoundingClientRect().bottom <= innerHeight")
+    assert await apart.evaluate("it => it.getBoundingClientRect().top < innerHeight")
     assert "apart" in (await page.locator("[data-at='189']").get_attribute("title") or "")
     await page.locator("board-setup [data-at='189']").click()
     await page.keyboard.press("Delete")
