@@ -250,9 +250,9 @@ export class ReviewView extends HTMLElement {
       h("div", { class: isGame ? "review" : "review single" },
         isGame && h("section", { class: "turns" }, this.graph,
           h("div", { class: "heading" }, h("h2", {}, texts.turnsHead), this.sorting),
-          this.sheet, this.about),
+          this.sheet, this.about, this.keeping()),
         this.detail,
-        isGame && h("section", { class: "more" }, this.totals, this.keeping()),
+        isGame && h("section", { class: "more" }, this.totals),
         this.exports()));
     this.show(null);
     this.look(false);
