@@ -14,6 +14,7 @@ from tables import words
 from bot.equipment import Equipment
 from engine.rules.rule_sets import load_rules
 from harness.analysis.task import Task
+from harness.game_kinds import MAIN
 from harness.server.page_analysis.process import AnalysisProcess
 from harness.server.tables import TableKind, Tables
 
@@ -33,11 +34,12 @@ async def analysing(path: Path, *rules: str) -> AsyncIterator[str]:
 
     It has a table of the same words for each of other rules.
     """
-    main, *others = (
-        TableKind(lexicon=words(), rules=load_rules(name), equipment=Equipment(), **named)
-        for name, named in (("english", {}), *((name, {"name": name}) for name in rules))
-    )
-    offered = Tables(main, others)
+
+    def kind(rules: str, name: str = MAIN) -> TableKind:
+        laws = load_rules(rules)
+        return TableKind(lexicon=words(), rules=laws, name=name, equipment=Equipment())
+
+    offered = Tables(kind("english"), [kind(name, name) for name in rules])
 
     async def start(_kinds: object) -> AnalysisProcess:
         return await Counted.start(offered.analysed(), idle=False)
