@@ -436,7 +436,7 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
 ) -> None:
     first, late = await opened(browser), await opened(browser, PHONE)
     await first.go(running.url())
-    await first.page.get_by_text("An example: no game is on now").wait_for()
+    await first.page.get_by_text("An example of two bots: no game is on now").wait_for()
     await first.page.locator("tile-board .tile").first.wait_for()
     size = "performance.getEntries().reduce((sum, each) => sum + (each.transferSize ?? 0), 0)"
     assert 20_000 < await first.page.evaluate(size) < FIRST_VIEW_BYTES
