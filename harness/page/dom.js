@@ -51,6 +51,32 @@ export const names = ([one, other]) => [h("bdi", {}, one), " – ", h("bdi", {},
 /** A button with a sign on it. @param {string} sign @param {string} label @param {() => void} act */
 export const signButton = (sign, label, act) => h("button", { type: "button", "aria-label": label, title: label, click: act }, sign);
 
+/** Buttons that step through turns, and where one is. */
+export class TurnSteps {
+  where = h("span", { class: "where" });
+  turn = 0;
+  last = 0;
+
+  /** @param {(turn: number) => void} go */
+  constructor(go) {
+    const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => number} */ to) =>
+      signButton(sign, label, () => go(Math.max(0, Math.min(to(), this.last))));
+    this.buttons = [
+      step("|◀", texts.first, () => 0), step("◀", texts.back, () => this.turn - 1),
+      step("▶", texts.forward, () => this.turn + 1), step("▶|", texts.last, () => this.last),
+    ];
+    this.element = h("div", { class: "controls", role: "group", "aria-label": texts.steps }, ...this.buttons);
+    this.buttons[1]?.after(this.where);
+  }
+
+  /** @param {number} turn @param {number} last */
+  show(turn, last) {
+    [this.turn, this.last] = [turn, last];
+    this.where.textContent = texts.where(turn, last);
+    this.buttons.forEach((button, number) => button.setAttribute("aria-disabled", String(turn === (number < 2 ? 0 : last)))); // not disabled: it keeps the focus
+  }
+}
+
 /** Have a button that is held down by a key pressed once: its next press answers what the first asked. @param {KeyboardEvent} event */
 export const pressOnce = (event) => {
   if (event.repeat) event.preventDefault();

@@ -53,6 +53,7 @@ export class MoveEntry extends HTMLElement {
     this.formed = h("p", { class: "formed" });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.keys = h("p", { class: "note keyboard" });
+    this.keysText = "";
     this.playing = button(wording.play, () => this.play());
     this.playing.classList.add("main");
     this.shuffling = button(texts.shuffle, () => this.shuffle());
@@ -105,11 +106,12 @@ export class MoveEntry extends HTMLElement {
     this.askToPass(false);
     this.squares.open(equipment, asked);
     const long = equipment.tiles.map(({ tile }) => bare(tile)).find((tile) => [...tile].length > 1);
-    this.keys.textContent = [this.wording.entryKeys, long && texts.longTiles(long)].filter(Boolean).join(" ");
+    this.keysText = [this.wording.entryKeys, long && texts.longTiles(long)].filter(Boolean).join(" ");
     if (!rack.length) this.draft.cursor = null; // nothing is laid any more
     if (this.isByTouch && !this.draft.placed.size) this.draft.cursor = null; // the next tap chooses anew
     this.refresh();
-    if (hasFocus && !this.isByTouch) this.focusBoard();
+    if (hasFocus && !rack.length) /** @type {HTMLElement} */ (document.activeElement).blur(); // the keyboard has nothing to do there
+    else if (hasFocus && !this.isByTouch) this.focusBoard();
   }
 
   /** Whether a move can be played now. */
@@ -415,6 +417,7 @@ export class MoveEntry extends HTMLElement {
     this.exchanging.textContent = this.exchanged ? texts.cancel : texts.exchangeLeft(this.asked.exchangesLeft);
     this.exchanging.setAttribute("aria-disabled", String(this.asked.exchangesLeft === 0));
     this.recalling.hidden = this.passing.hidden = this.exchanged !== null;
+    this.keys.textContent = this.exchanged ? texts.exchangeKeys : this.keysText;
   }
 
   showFormed() {

@@ -1,7 +1,8 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
 import { TileBoard, unseenTiles } from "./board.js";
-import { button, h, keepingFocus, names, signButton, toGames } from "./dom.js";
+import { cgpAt, playFromButton } from "./casual.js";
+import { TurnSteps, button, h, keepingFocus, names, toGames } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
 import { reviewLink, studyLink } from "./review_link.js";
@@ -199,7 +200,7 @@ export class GameView extends HTMLElement {
 
   goToLast() {
     this.go(this.game?.last ?? 0);
-    this.steps?.at(-1)?.focus(); // the button that was pressed is gone now
+    this.steps?.buttons.at(-1)?.focus(); // the button that was pressed is gone now
   }
 
   /** @param {KeyboardEvent} event */
@@ -247,19 +248,12 @@ export class GameView extends HTMLElement {
     this.thoughts = new TurnThoughts();
     this.graphs = new GameGraphs();
     this.status = h("p", { class: "status" });
-    this.where = h("span", { class: "where" });
     this.moves = new MoveSheet();
     this.unseen = h("div");
     this.latest = h("button", { type: "button", class: "latest", click: () => this.goToLast() });
     this.sides = new GameSides();
     this.sides.open(players);
-    const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => number} */ to) =>
-      signButton(sign, label, () => this.go(to()));
-    this.steps = [
-      step("|◀", texts.first, () => 0), step("◀", texts.back, () => this.shownTurn - 1),
-      step("▶", texts.forward, () => this.shownTurn + 1), step("▶|", texts.last, () => this.game?.last ?? 0),
-    ];
-    const [first, back, forward, last] = this.steps;
+    this.steps = new TurnSteps((turn) => this.go(turn));
     this.links = h("p", { class: "links" });
     this.replaceChildren(
       h("h1", {}, ...names(players)),
@@ -270,7 +264,7 @@ export class GameView extends HTMLElement {
         h("div", { class: "play" },
           this.sides,
           this.board,
-          h("div", { class: "controls", role: "group", "aria-label": texts.steps }, first, back, this.where, forward, last),
+          this.steps.element,
           this.latest,
           h("p", { class: "note keyboard" }, texts.keys)),
         h("div", { class: game.turns && !game.over ? "told live" : "told" },
@@ -284,16 +278,12 @@ export class GameView extends HTMLElement {
 
   show() {
     const { game } = this;
-    if (!game || !this.board || !this.where || !this.latest) return;
+    if (!game || !this.board || !this.latest) return;
     const position = game.position(this.shownTurn), { turn } = position;
     this.board.show(game.equipment, position);
     this.sides?.show(position, Boolean(game.over) && turn === game.last);
     this.tick();
-    this.where.textContent = texts.where(turn, game.last);
-    this.steps?.forEach((button, number) => {
-      const isOff = number < 2 ? turn === 0 : turn === game.last;
-      button.setAttribute("aria-disabled", String(isOff)); // not disabled: it keeps the focus
-    });
+    this.steps?.show(turn, game.last);
     this.latest.hidden = game.over !== null || turn === game.last;
     this.latest.textContent = texts.later(game.last - turn);
     this.moves?.show(game, this.id_, turn);
@@ -313,7 +303,14 @@ export class GameView extends HTMLElement {
     keepingFocus(links, () => links.replaceChildren(
       isOpen ? h("a", { href: gcgPath(this.id_), download: `${this.id_}.gcg` }, texts.gcg) : "",
       " ", isOpen ? reviewLink(this.id_) : "", " ", isOpen ? studyLink("game", this.id_, this.shownTurn) : "",
+      " ", isOpen ? playFromButton(() => this.here) : "",
       " ", h("a", { href: "#/games" }, texts.toGames)));
+  }
+
+  /** The position of the turn that is looked at, or before the last move of a game that is over. */
+  get here() {
+    const game = /** @type {Game} */ (this.game), turn = Math.min(this.shownTurn, game.last - 1);
+    return { cgp: cgpAt(game, turn, game.bothRacks(turn)), lexicon: game.offer.lexicon };
   }
 
   tick() {

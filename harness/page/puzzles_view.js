@@ -1,6 +1,7 @@
 // Puzzles: the list of all, and one that is answered on the board.
 
 import { TileBoard, tileList } from "./board.js";
+import { playFromButton } from "./casual.js";
 import { button, h, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { bare, tilesOf } from "./notation.js";
@@ -109,7 +110,8 @@ export class PuzzleView extends HTMLElement {
         this.place,
         h("div", { class: "told" },
           h("div", { class: "known" }, scoreLine(puzzle.position.scores), ...hidden(puzzle)), this.verdict, this.below)),
-      h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles)));
+      h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles), " ",
+        playFromButton(() => ({ cgp: puzzle.told.position, lexicon: this.told?.lexicon ?? "" }))));
     this.ask();
   }
 
