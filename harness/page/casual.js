@@ -4,7 +4,7 @@ import { inBase64 } from "./analysis.js";
 import { button } from "./dom.js";
 import { moveText } from "./game.js";
 import { inWindow } from "./kept.js";
-import { readMove } from "./notation.js";
+import { readMove, usedBy } from "./notation.js";
 import { playTexts } from "./play_texts.js";
 import { about, ask } from "./server.js";
 import { cgpOf, withSeat } from "./study.js";
@@ -51,43 +51,29 @@ export const playFromButton = (position) => {
   return made;
 };
 
-/** A hint, that says first where the best move begins, then the move. */
+/** What is told of the best move of a game's last position: first where it begins, then all of it. */
 export class Hint {
-  /** @type {{ move: string, score: number } | null} */
-  best = null;
-  isFull = false;
+  /** @type {string[]} What is told now, and what after that. */
+  steps = [playTexts.looking];
   isOver = false;
 
-  /** @param {import("./analysis.js").Analysis} analysis @param {Game} game @param {string} cgp of its last position @param {() => void} changed */
+  /** @param {import("./analysis.js").Analysis} analysis @param {Game} game @param {string} cgp @param {() => void} changed */
   constructor(analysis, game, cgp, changed) {
-    this.game = game;
     this.turn = game.last;
-    this.sentence = playTexts.looking;
     analysis.ask(inBase64(new TextEncoder().encode(cgp)), { line: 0, seconds: HINT_S }, (message) => {
       this.isOver = message.type === "done" || message.type === "error";
-      if (message.type === "error") this.sentence = playTexts.noHint(texts.refused(message.message));
-      else if (message.type === "left_out") this.sentence = playTexts.noHint(`${message.why}.`);
-      else if (message.type === "waiting" && message.ahead) this.sentence = texts.waiting(message.ahead);
-      else if (message.type === "turn" && message.verdict) {
-        const { best } = message.verdict;
-        this.best = message.candidates.find((/** @type {{ move: string }} */ { move }) => move === best) ?? { move: best, score: 0 };
-        this.say();
-      }
+      if (message.type === "error") this.steps = [playTexts.noHint(texts.refused(message.message))];
+      else if (message.type === "left_out") this.steps = [playTexts.noHint(`${message.why}.`)];
+      else if (message.type === "waiting" && message.ahead) this.steps = [texts.waiting(message.ahead)];
+      else if (message.type === "turn" && message.verdict) this.steps = stepsOf(message, game);
       changed();
     });
   }
-
-  say() {
-    const { best, game } = this;
-    if (!best) return;
-    const read = readMove(best.move, game.layout.columns);
-    if (this.isFull) this.sentence = playTexts.hinted(moveText(read, game.boards[this.turn] ?? new Map()), best.score);
-    else if (read.kind !== "place") this.sentence = texts.hintPass;
-    else this.sentence = `${texts.hintTiles(read.squares.filter(([, tile]) => tile !== ".").length)} ${texts.hintSquare(read.at)}`;
-  }
-
-  more() {
-    this.isFull = true;
-    this.say();
-  }
 }
+
+/** @param {{ verdict: { best: string }, candidates: { move: string, score: number }[] }} found @param {Game} game */
+const stepsOf = ({ verdict: { best }, candidates }, game) => {
+  const read = readMove(best, game.layout.columns), score = candidates.find(({ move }) => move === best)?.score ?? 0;
+  return [read.kind === "place" ? `${texts.hintTiles(usedBy(read).length)} ${texts.hintSquare(read.at)}` : texts.hintPass,
+    playTexts.hinted(moveText(read, game.boards[game.last] ?? new Map()), score)];
+};

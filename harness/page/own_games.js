@@ -23,21 +23,26 @@ export const noteGame = (game, known) => {
   inBrowser.set("own games", all.slice(0, MOST));
 };
 
-/** The games that go on, and how the others ended. @param {(own: Own) => void} goOn */
-export const ownSections = (goOn) => {
-  const all = ownGames(), on = all.filter(({ result }) => !result), over = all.filter(({ result }) => result);
-  return [
-    on.length > 0 && h("section", { class: "card" }, h("h2", {}, playTexts.unfinished), ...on.map((own) =>
-      h("p", {}, h("bdi", {}, playTexts.against(own.opponent, ...own.scores)), " ",
-        h("button", { type: "button", class: "main", "aria-label": `${playTexts.goOn} ${playTexts.against(own.opponent, ...own.scores)}`, click: () => goOn(own) }, playTexts.goOn), " ",
-        button(playTexts.forget, ({ target }) => {
-          noteGame(own.game, { result: "void" });
-          /** @type {HTMLElement} */ (target).closest("p")?.remove();
-        })))),
-    over.length > 0 && h("section", {}, h("h2", {}, playTexts.own), byOpponent(over),
-      h("details", {}, h("summary", {}, playTexts.lastGames), h("ul", {}, ...over.slice(0, LISTED).map(listed))),
-      h("p", { class: "note" }, playTexts.ownNote)),
-  ].flatMap((each) => each || []);
+/** The games that go on. @param {(own: Own) => void} goOn */
+export const unfinished = (goOn) => {
+  const on = ownGames().filter(({ result }) => !result);
+  return on.length ? h("section", { class: "card" }, h("h2", {}, playTexts.unfinished), ...on.map((own) => {
+    const against = playTexts.against(own.opponent, ...own.scores);
+    return h("p", {}, h("bdi", {}, against), " ",
+      h("button", { type: "button", class: "main", "aria-label": `${playTexts.goOn} ${against}`, click: () => goOn(own) }, playTexts.goOn), " ",
+      button(playTexts.forget, ({ target }) => {
+        noteGame(own.game, { result: "void" });
+        /** @type {HTMLElement} */ (target).closest("p")?.remove();
+      }));
+  })) : "";
+};
+
+/** How the others ended. */
+export const results = () => {
+  const over = ownGames().filter(({ result }) => result);
+  return over.length ? h("section", {}, h("h2", {}, playTexts.own), byOpponent(over),
+    h("details", {}, h("summary", {}, playTexts.lastGames), h("ul", {}, ...over.slice(0, LISTED).map(listed))),
+    h("p", { class: "note" }, playTexts.ownNote)) : "";
 };
 
 /** @param {Own[]} over */
@@ -48,9 +53,9 @@ const byOpponent = (over) => {
   const rows = [...met].map(([opponent, games]) => {
     const count = (/** @type {Result} */ result) => games.filter((own) => own.result === result).length;
     const mean = (/** @type {0 | 1} */ seat) => Math.round(games.reduce((sum, { scores }) => sum + scores[seat], 0) / games.length);
-    return { cells: [h("bdi", {}, opponent), games.length, count("won"), count("lost"), count("tied"), `${mean(0)} : ${mean(1)}`] };
+    return { cells: [h("bdi", {}, opponent), games.length, `${count("won")} – ${count("lost")} – ${count("tied")}`, `${mean(0)} : ${mean(1)}`] };
   });
-  return rows.length ? table(playTexts.own, [texts.opponent, texts.played, playTexts.won, playTexts.lost, playTexts.tied, playTexts.average], rows) : "";
+  return rows.length ? table(playTexts.own, [texts.opponent, texts.played, playTexts.wonLost, playTexts.average], rows) : "";
 };
 
 /** @param {Own} own */

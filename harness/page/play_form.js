@@ -48,11 +48,9 @@ export class PlayForm extends HTMLElement {
       h("p", {}, h("label", { for: "name" }, texts.yourName), " ", this.name),
       settings.name === null && this.tokenField(settings.token),
       settings.tables.length > 0 && this.tables(settings),
-      h("fieldset", {}, h("legend", {}, texts.against), this.opponents = h("ul", { class: "opponents" }, ...(people || []))),
-      this.helped = h("fieldset", {}, h("legend", {}, playTexts.game),
-        h("p", { hidden: Boolean(this.from) }, this.casual = h("input", { type: "checkbox", id: "casual", checked: inBrowser.get("casual") !== false || Boolean(this.from) }),
-          h("label", { for: "casual" }, playTexts.casual, " ", h("span", { class: "note" }, playTexts.casualNote))),
-        h("p", {}, h("label", { for: "clock" }, playTexts.clock), " ", this.clock = h("select", { id: "clock" }))),
+      this.clocks = h("p", {}, h("label", { for: "clock" }, playTexts.clock), " ", this.clock = h("select", { id: "clock" }), " ", h("span", { class: "note" }, playTexts.casual)),
+      h("fieldset", {}, h("legend", {}, texts.against), h("p", { class: "note" }, this.standing ? playTexts.weakestRated : playTexts.weakest),
+        this.opponents = h("ul", { class: "opponents" }, ...(people || []))),
       this.terms = h("p", { class: "note" }),
       h("div", { class: "start" }, h("button", { class: "main" }, texts.startGame)));
     this.replaceChildren(form);
@@ -88,7 +86,7 @@ export class PlayForm extends HTMLElement {
     const rated = new Map(standing?.bots.map((row) => [row.name, row]));
     const bots = [...kind.bots].sort((one, other) => (rated.get(one.name)?.rating ?? 0) - (rated.get(other.name)?.rating ?? 0));
     opponents?.prepend(...bots.map(({ name, about, wins }) => {
-      const row = rated.get(name), option = this.option(name, name, about, row ? playTexts.rated(rating(row)) : typeof wins === "number" ? playTexts.wins(wins) : "");
+      const row = rated.get(name), option = this.option(name, name, about, row ? rating(row) : typeof wins === "number" ? playTexts.wins(wins) : "");
       option.dataset.bot = name;
       return option;
     }));
@@ -102,13 +100,10 @@ export class PlayForm extends HTMLElement {
 
   /** What may be chosen of the game against who is chosen, and what it comes to. */
   showTerms() {
-    const { kind, helped, casual, terms, opponents } = this;
-    if (!kind || !helped || !casual || !terms) return;
-    const bot = opponents?.querySelector("[data-bot] :checked"), isCasual = Boolean(bot) && casual.checked;
-    helped.hidden = !bot;
-    if (this.clock) this.clock.disabled = !isCasual;
-    const time = isCasual ? { ...kind.time, initial_ms: Number(this.clock?.value) } : kind.time;
-    terms.textContent = texts.terms(timeText(time), kind.lexicon, kind.rules);
+    const { kind, clocks, clock, terms, opponents } = this, isBot = Boolean(opponents?.querySelector("[data-bot] :checked"));
+    if (!kind || !clocks || !terms) return;
+    clocks.hidden = !isBot;
+    terms.textContent = texts.terms(timeText({ ...kind.time, ...(isBot && { initial_ms: Number(clock?.value) }) }), kind.lexicon, kind.rules);
   }
 
   /** @param {string} id @param {string} value */
@@ -119,7 +114,7 @@ export class PlayForm extends HTMLElement {
   /** @param {string} value @param {string} name @param {string} about @param {string} [strength] */
   option(value, name, about, strength = "") {
     return h("li", {}, this.radio(value, value),
-      h("label", { for: `radio-${value}` }, h("bdi", {}, name), h("span", { class: "note" }, ` ${[about, strength].filter(Boolean).join("; ")}`)));
+      h("label", { for: `radio-${value}` }, h("bdi", {}, name), strength && h("b", {}, ` ${strength}`), h("span", { class: "note" }, ` ${about}`)));
   }
 
   /** @param {boolean} isNeeded */
@@ -140,11 +135,10 @@ export class PlayForm extends HTMLElement {
 
   /** @param {HTMLFormElement} form @returns {Choice} */
   choice(form) {
-    const told = new FormData(form), { from } = this, casual = !this.helped?.hidden && this.casual?.checked;
+    const told = new FormData(form), { from } = this, casual = !this.clocks?.hidden;
     const opponent = String(told.get("opponent") ?? ""), other = String(told.get("other") ?? "").trim();
     const clock = casual ? Number(this.clock?.value) || null : null;
     inBrowser.set("opponent", opponent);
-    if (!this.helped?.hidden && !from) inBrowser.set("casual", casual);
     if (clock) inBrowser.set("clock", clock);
     return {
       name: String(told.get("name")).trim(), token: String(told.get("token") ?? "").trim(),

@@ -3,12 +3,12 @@
 import { Analysis } from "./analysis.js";
 import { TileBoard, unseenTiles } from "./board.js";
 import { Hint, beforeLast, casualTable, seenAt } from "./casual.js";
-import { TurnSteps, button, h, keepingFocus, pressOnce, table, toGames } from "./dom.js";
+import { TurnSteps, button, h, keepingFocus, sureButton, table, toGames, unask } from "./dom.js";
 import { checkDraws } from "./draws.js";
 import { MoveEntry } from "./entry.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { tilesOf } from "./notation.js";
-import { noteGame, ownGames, ownSections } from "./own_games.js";
+import { noteGame, ownGames, results, unfinished } from "./own_games.js";
 import { PlayForm } from "./play_form.js";
 import { playTexts } from "./play_texts.js";
 import { Playing } from "./playing.js";
@@ -56,13 +56,14 @@ export class PlayView extends HTMLElement {
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.alarm = h("p", { class: "hidden", role: "alert" });
     this.form = new PlayForm();
-    this.own = h("div", { class: "own-games" });
+    this.unfinished = h("div", { class: "own-games" });
+    this.results = h("div", { class: "own-games" });
     this.waiting = h("p", {}, button(texts.cancel, () => this.playing?.leave()));
     this.sides = new GameSides();
     this.entry = new MoveEntry();
     this.moves = h("div");
     this.unseen = h("section");
-    this.resigning = h("button", { type: "button", keydown: pressOnce, click: (event) => this.resign(event), blur: () => this.askToResign(false) }, texts.resign);
+    this.resigning = sureButton(texts.resign, texts.reallyResign, null, () => this.mayAct(), () => this.playing?.resign());
     this.helping = h("button", { type: "button", click: () => this.help() }, playTexts.hint);
     this.takingBack = button(playTexts.takeBack, () => this.takeBack());
     this.takingBack.title = playTexts.takeBackNote;
@@ -73,15 +74,16 @@ export class PlayView extends HTMLElement {
     this.past = h("div", { class: "past", hidden: true }, this.pastBoard, h("p", { class: "formed" }, this.pastIs),
       h("div", { class: "controls" }, h("button", { type: "button", class: "main", click: () => this.look(null) }, playTexts.toPresent)));
     this.steps = new TurnSteps((turn) => this.look(turn));
+    this.stepKeys = h("p", { class: "note keyboard" }, playTexts.keys);
     this.next = h("p", { class: "links" });
     this.time = h("span", {});
     this.challenging = h("div", { class: "controls", role: "group", "aria-label": texts.mayChallenge, hidden: true },
       button(texts.challenge, () => this.playing?.challenge()),
       button(texts.accept, () => this.playing?.accept()), this.time);
     this.game = h("div", { class: "game", hidden: true },
-      h("div", { class: "play" }, this.sides, this.entry, this.past, this.challenging, this.next, this.acts, this.advice),
-      h("div", { class: "told" },
-        h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves, this.steps.element, h("p", { class: "note keyboard" }, playTexts.keys)),
+      h("div", { class: "play" }, this.sides, this.entry, this.past, this.challenging, this.next),
+      h("div", { class: "told" }, this.acts, this.advice,
+        h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves, this.steps.element, this.stepKeys),
         this.unseen));
     this.entry.addEventListener("play", (event) => this.playing?.move(/** @type {CustomEvent} */ (event).detail.move));
     this.entry.addEventListener("placed", (event) => this.askForWords(/** @type {CustomEvent} */ (event).detail));
@@ -89,7 +91,7 @@ export class PlayView extends HTMLElement {
   }
 
   connectedCallback() {
-    this.replaceChildren(this.head, this.banner, this.status, this.said, this.alarm, this.own, this.form, this.waiting, this.game);
+    this.replaceChildren(this.head, this.banner, this.status, this.said, this.alarm, this.unfinished, this.form, this.results, this.waiting, this.game);
     document.addEventListener("keydown", this.onKey);
     this.ticking = setInterval(() => this.tick(), TICK_MS);
     this.load();
@@ -180,13 +182,6 @@ export class PlayView extends HTMLElement {
     return playing?.game?.offer.players[playing.seat ? 0 : 1] ?? "";
   }
 
-  /** Take up a game that this browser knows. @param {import("./own_games.js").Own} own */
-  goOn({ game, name }) {
-    inWindow.set("game", game);
-    this.login({ name, token: "" });
-    this.show();
-  }
-
   /** @param {KeyboardEvent} event */
   onKey(event) {
     const isNowhere = event.target === document.body || event.target === this.parentElement, { game } = this.playing ?? {};
@@ -218,6 +213,7 @@ export class PlayView extends HTMLElement {
     if (isPast) this.pastBoard.show(game.equipment, game.position(turn));
     this.pastIs.textContent = isPast ? playTexts.past(turn, game.last) : "";
     this.steps.show(turn ?? game.last, game.last);
+    this.steps.element.hidden = this.stepKeys.hidden = !game.last;
     this.moves.querySelectorAll("tbody tr").forEach((row, index) =>
       (index + 1 === (turn ?? game.last) ? row.setAttribute("aria-current", "true") : row.removeAttribute("aria-current")));
     if (hadFocus && !isPast) this.entry.leaveTile();
@@ -228,8 +224,8 @@ export class PlayView extends HTMLElement {
   /** Give a hint; again: the move itself. */
   help() {
     const { playing } = this, game = playing?.game;
-    if (!game || !playing.isOnTurn) return this.say(texts.notYourTurn);
-    if (this.hint?.best) this.hint.more();
+    if (!game || !this.mayAct()) return;
+    if (this.hint && this.hint.steps.length > 1) this.hint.steps.shift();
     else if (!this.hint || this.hint.isOver) {
       this.hint = new Hint(this.analysis, game, seenAt(game, game.last, playing.seat, playing.rack), () => this.showHelp());
       noteGame(playing.id, { helped: true });
@@ -243,15 +239,15 @@ export class PlayView extends HTMLElement {
     this.helping.hidden = !isOn || !this.analyses;
     this.takingBack.hidden = !isOn;
     for (const each of [this.helping, this.takingBack]) each.setAttribute("aria-disabled", String(!playing?.isOnTurn));
-    this.helping.textContent = this.hint?.best && !this.hint.isFull ? playTexts.moreHint : playTexts.hint;
-    const sentence = this.hint?.sentence ?? "";
+    const [sentence = "", more] = this.hint?.steps ?? [];
+    this.helping.textContent = more ? playTexts.moreHint : playTexts.hint;
     if (advice.textContent !== sentence) advice.textContent = sentence;
   }
 
   /** Take one's last move back, and the answer to it: another game goes on from the position before. */
   async takeBack() {
     const { playing } = this, game = playing?.game;
-    if (!game || !playing.isOnTurn) return this.say(texts.notYourTurn);
+    if (!game || !this.mayAct()) return;
     const turn = beforeLast(game, playing.seat), rack = turn === null ? "" : playing.rackAt(turn);
     const table = turn === null || !rack ? null : await this.casual({ ...this.alike, position: seenAt(game, turn, playing.seat, rack) });
     if (turn === null || !rack) this.problem = turn === null ? playTexts.nothingBack : playTexts.unknownRack;
@@ -286,7 +282,7 @@ export class PlayView extends HTMLElement {
 
   /** What a challenge came to. @param {import("./game.js").Played} play */
   ofChallenge({ challenge, move, seat, score }) {
-    const { playing } = this, own = playing?.seat === seat, other = playing?.game?.offer.players[playing.seat ? 0 : 1] ?? "";
+    const { opponent: other } = this, own = this.playing?.seat === seat;
     if (challenge === "won") return own ? texts.yoursCameOff : texts.theirsCameOff;
     if (move === "-") return own ? texts.youLoseTurn : texts.theyLoseTurn(other);
     return own ? texts.yoursStands(other, score) : texts.theirsStands(other, score);
@@ -315,25 +311,10 @@ export class PlayView extends HTMLElement {
     }, WORDS_MS);
   }
 
-  // --- resigning asks once ---
-
-  /** @param {boolean} asked */
-  askToResign(asked) {
-    this.resigning.textContent = asked ? texts.reallyResign : texts.resign;
-    this.resigning.classList.toggle("asked", asked);
-  }
-
-  /** @param {MouseEvent} event */
-  resign({ detail }) {
-    if (detail > 1) return; // a double click is no answer to what its first click asked
+  /** Whether it is our turn, which is said if it isn't. */
+  mayAct() {
     if (!this.playing?.isOnTurn) this.say(texts.notYourTurn);
-    else if (this.resigning.matches(".asked")) {
-      this.playing.resign();
-      this.askToResign(false);
-    } else {
-      this.askToResign(true);
-      this.resigning.focus({ preventScroll: true }); // Safari gives a button that is clicked no focus, which is to be left
-    }
+    return this.playing?.isOnTurn ?? false;
   }
 
   // --- the page ---
@@ -343,8 +324,14 @@ export class PlayView extends HTMLElement {
     const isGame = Boolean(playing?.game) && (phase === "playing" || phase === "over" || phase === "offered" || phase === "elsewhere" || phase === "connecting");
     this.game.hidden = !isGame;
     const isChoosing = !isGame && Boolean(this.settings) && (phase === "idle" || phase === "refused");
-    if (isChoosing && (this.form.hidden || !this.own.firstChild)) this.own.replaceChildren(...ownSections((own) => this.goOn(own)));
-    this.form.hidden = this.own.hidden = !isChoosing;
+    if (isChoosing && (this.form.hidden || !this.results.firstChild)) {
+      this.unfinished.replaceChildren(unfinished(({ game, name }) => {
+        inWindow.set("game", game);
+        this.login({ name, token: "" });
+      }));
+      this.results.replaceChildren(results());
+    }
+    this.form.hidden = this.unfinished.hidden = this.results.hidden = !isChoosing;
     this.waiting.hidden = phase !== "seeking";
     this.head.classList.toggle("hidden", isGame);
     this.showBanner();
@@ -401,7 +388,7 @@ export class PlayView extends HTMLElement {
       this.shown = shown;
       this.turn = null; // what happens now is seen
       this.problem = "";
-      this.askToResign(false);
+      unask(this.resigning);
       const rack = isOver ? "" : playing.rack;
       this.entry.show(game.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last,
         mostExchanged: game.mostExchanged, exchangesLeft: game.exchangesLeft(playing.seat) });
