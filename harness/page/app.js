@@ -16,6 +16,7 @@ import { h, toGames } from "./dom.js";
 import { HomeView } from "./home.js";
 import { inBrowser } from "./kept.js";
 import { LadderList, LadderPlayer } from "./ladder.js";
+import { LANGUAGES, choose, language } from "./language.js";
 import { GameList, StandingList } from "./lists.js";
 import { AGAIN_MS, about } from "./server.js";
 import { texts } from "./texts.js";
@@ -102,9 +103,15 @@ const parts = (hash) => {
 /** @param {string} hash @param {string} text */
 const link = (hash, text) => h("a", { href: hash }, text);
 
+document.documentElement.lang = language;
+nav.setAttribute("aria-label", texts.views);
 nav.append(link("#/games", texts.games));
+nav.after(...Object.entries(LANGUAGES).filter(([tag]) => tag !== language).map(([tag, name]) =>
+  h("button", { type: "button", class: "language", lang: tag, click: () => choose(tag) }, name)));
 addEventListener("hashchange", route);
-document.querySelector(".skip")?.addEventListener("click", (event) => {
+const skip = /** @type {HTMLElement} */ (document.querySelector(".skip"));
+skip.textContent = texts.toContent;
+skip.addEventListener("click", (event) => {
   event.preventDefault(); // its hash is none of ours
   main.focus();
 });

@@ -3,7 +3,7 @@
 import { TileBoard } from "./board.js";
 import { h, table, withError } from "./dom.js";
 import { freshOn, readMove, withMove } from "./notation.js";
-import { decimal, percent, texts } from "./texts.js";
+import { decimal, inSeconds, percent, texts } from "./texts.js";
 import { INTERVAL, costText, leadText, verdictText, whyText } from "./verdict.js";
 
 const LEAST_SHARE = 1e-6; // less is rounding
@@ -112,6 +112,6 @@ const behind = (lead, isRival) => {
 
 /** @param {Findings} found */
 const effort = ({ rollouts, nodes, seconds, plies, exact, pre_endgame }) => [
-  ...(exact && nodes ? [] : [texts.rollouts(rollouts)]), ...(nodes && (exact || pre_endgame) ? [texts.nodes(nodes)] : []), texts.inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
+  ...(exact && nodes ? [] : [texts.rollouts(rollouts)]), ...(nodes && (exact || pre_endgame) ? [texts.nodes(nodes)] : []), inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
   pre_endgame ? texts.casesNote : nodes && exact ? texts.solvedNote : exact ? texts.exactNote : texts.interval,
 ].join(" · ");

@@ -64,11 +64,11 @@ export class PlayView extends HTMLElement {
     this.moves = h("div");
     this.unseen = h("section");
     this.resigning = sureButton(texts.resign, texts.reallyResign, null, () => this.mayAct(), () => this.playing?.resign());
-    this.helping = h("button", { type: "button", click: () => this.help() }, playTexts.hint);
+    this.helping = h("button", { type: "button", click: () => this.help() }, texts.hint);
     this.takingBack = button(playTexts.takeBack, () => this.takeBack());
     this.takingBack.title = playTexts.takeBackNote;
     this.advice = h("p", { class: "note advice", role: "status" });
-    this.acts = h("div", { class: "controls acts-of", role: "group", "aria-label": playTexts.game }, this.helping, this.takingBack, this.resigning);
+    this.acts = h("div", { class: "controls acts-of", role: "group", "aria-label": texts.game }, this.helping, this.takingBack, this.resigning);
     this.pastBoard = new TileBoard();
     this.pastIs = h("span", {});
     this.past = h("div", { class: "past", hidden: true }, this.pastBoard, h("p", { class: "formed" }, this.pastIs),
@@ -240,7 +240,7 @@ export class PlayView extends HTMLElement {
     this.takingBack.hidden = !isOn;
     for (const each of [this.helping, this.takingBack]) each.setAttribute("aria-disabled", String(!playing?.isOnTurn));
     const [sentence = "", more] = this.hint?.steps ?? [];
-    this.helping.textContent = more ? playTexts.moreHint : playTexts.hint;
+    this.helping.textContent = more ? playTexts.moreHint : texts.hint;
     if (advice.textContent !== sentence) advice.textContent = sentence;
   }
 

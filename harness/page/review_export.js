@@ -2,6 +2,7 @@
 
 import { h, names } from "./dom.js";
 import { boardWith, figuresOf, noticesOf, verdictOf } from "./findings.js";
+import { language } from "./language.js";
 import { texts, versus } from "./texts.js";
 
 /** @typedef {import("./review.js").Review} Review */
@@ -35,7 +36,7 @@ export const asHtml = (review, style) => {
     h("title", {}, title),
   ].map((element) => element.outerHTML).join("\n");
   const body = h("main", {}, h("h1", {}, texts.reviewOf, ...(players.length ? names(players) : [title])), h("p", { class: "note" }, notice), ...noticesOf(review), ...turns.map((turn) => section(review, turn)));
-  return `<!doctype html>\n<html lang="en">\n<head>\n${head}\n<style>${style}</style>\n</head>\n<body>\n${body.outerHTML}\n</body>\n</html>\n`;
+  return `<!doctype html>\n<html lang="${language}">\n<head>\n${head}\n<style>${style}</style>\n</head>\n<body>\n${body.outerHTML}\n</body>\n</html>\n`;
 };
 
 /** @param {Review} review @param {Turn} turn */

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 import pytest
 from broken_games import KINDS, Written, cut_off, no_racks, one_nick
-from hypothesis import assume, given, settings
+from hypothesis import given, reject, settings
 from hypothesis import strategies as st
 from positions import legal_moves_of
 from thorough import some
@@ -274,10 +274,13 @@ def test_one_thing_broken_is_read_as_the_whole_game(
     rules: Rules,
 ) -> None:
     """Read it to the same boards, computed scores, and racks or unknown ones, or name the line."""
-    gcg = short(number)
-    lines = kind(Written.of(gcg, seed))
-    assume(lines is not None and lines != write_gcg(gcg).splitlines())
-    assert lines is not None
+    for at in range(number, number + 10):  # few games have what some kinds break, such as a pass
+        gcg = short(at % 10)
+        lines = kind(Written.of(gcg, seed))
+        if lines is not None and lines != write_gcg(gcg).splitlines():
+            break
+    else:
+        reject()
     data = "\n".join(lines).encode()
     refused = 0
     try:

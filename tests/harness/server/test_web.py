@@ -313,9 +313,12 @@ async def test_a_browser_gets_the_page_and_what_it_asks_for(served: Served) -> N
     rest = quiet[2].partition("\n}\n")[2]
     assert not re.search("transition|animation", quiet[0] + rest), "nothing moves for who says so"
     first = _at_first(named, texts)
+    said = [_at_first({f"texts_{tag}.js", f"texts_{tag}_home.js"}, texts) for tag in ("en", "pl")]
     assert first >= {"app.js", "page.css", "icon.svg", "home.js"}
     assert first == named, "what the first view needs is asked for at once: name it in index.html"
-    assert len(page.text) + sum(len(texts[name].encode()) for name in first) < 150_000
+    for words in said:  # asked for once the language is known
+        asked = first | words
+        assert len(page.text) + sum(len(texts[name].encode()) for name in asked) < 150_000
 
 
 def _at_first(names: set[str], texts: dict[str, str]) -> set[str]:

@@ -1,0 +1,24 @@
+// What the first view says, besides lists.
+
+export const home = {
+  heading: "Play, watch and study crossword games",
+  live: "A game in progress",
+  ended: "The last game",
+  example: "An example: no game is on now",
+  follow: "Follow this game",
+  playAgainst: (/** @type {string} */ name, /** @type {number | undefined} */ rating) =>
+    `Play ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
+  ratedBots: "Bots and their ratings here; one click starts a game.",
+  playOther: "Choose another opponent",
+  goOn: (/** @type {string} */ name) => `Go on with your game against ${name}`,
+  study: "Study",
+  studyAbout: "Set up any position, look at its moves, simulate, try and save.",
+  toStudy: "Set up a board",
+  reviewAbout: "What each turn of a game cost, what was best, and why.",
+  puzzlesAbout: "Endgames and pre-endgames with proven solutions.",
+  toPuzzles: (/** @type {number} */ solved) => (solved ? `Go on (${solved} solved)` : "Solve one"),
+  due: (/** @type {number} */ count) => `Your own mistakes: ${count} due`,
+  wholeLadder: "The whole ladder",
+  toStandings: "How the tournament stands",
+  allGames: "All games",
+};

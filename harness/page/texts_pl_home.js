@@ -1,0 +1,25 @@
+// What the first view says, besides lists.
+
+/** @type {typeof import("./texts_en_home.js").home} */
+export const home = {
+  heading: "Graj, oglądaj i analizuj partie gier słownych",
+  live: "Partia w toku",
+  ended: "Ostatnia partia",
+  example: "Przykład: teraz nie trwa żadna partia",
+  follow: "Śledź tę partię",
+  playAgainst: (name, rating) =>
+    `Zagraj: ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
+  ratedBots: "Boty i ich ranking na tym serwerze; jedno kliknięcie zaczyna partię.",
+  playOther: "Wybierz innego przeciwnika",
+  goOn: (name) => `Kontynuuj partię (przeciwnik: ${name})`,
+  study: "Studium",
+  studyAbout: "Ułóż dowolną pozycję, przejrzyj ruchy, symuluj, próbuj i zapisuj.",
+  toStudy: "Ułóż planszę",
+  reviewAbout: "Ile kosztowała każda tura partii, co było najlepsze i dlaczego.",
+  puzzlesAbout: "Końcówki i przedkońcówki z dowiedzionym rozwiązaniem.",
+  toPuzzles: (solved) => (solved ? `Rozwiązuj dalej (rozwiązane: ${solved})` : "Rozwiąż zadanie"),
+  due: (count) => `Twoje błędy do powtórki: ${count}`,
+  wholeLadder: "Cały ranking",
+  toStandings: "Jak stoi turniej",
+  allGames: "Wszystkie partie",
+};

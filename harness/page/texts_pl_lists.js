@@ -1,0 +1,77 @@
+// What is said by home, lists and ladder.
+
+import { counted } from "./formats.js";
+
+/** @type {typeof import("./texts_en_lists.js").lists} */
+export const lists = {
+  title: "tilewire",
+  views: "Widoki",
+  toContent: "Przejdź do treści",
+  games: "Partie",
+  standings: "Klasyfikacja",
+  loading: "Chwileczkę …",
+
+  // lists
+  on: "Partie w toku",
+  noneOn: "Teraz nie trwa żadna partia. Nowa pojawi się tu sama.",
+  past: "Rozegrane partie",
+  nonePast: "Żadna partia jeszcze się tu nie zakończyła.",
+  earlier: "Wcześniejsze partie",
+  turns: (turns) => counted(turns, "tura", "tury", "tur"),
+  round: (round, rounds) => (rounds ? `Runda ${round} z ${rounds}` : `Runda ${round}`),
+  paused: "wstrzymany",
+  tournamentOver: "zakończony",
+  roundGames: (round) => `Partie rundy ${round}`,
+  rounds: "Rundy:",
+  bye: "wolny los",
+  byes: "Wolne losy",
+  halfBye: "pół punktu za partię",
+  entrant: "Uczestnik",
+  points: "Punkty",
+  spread: "Różnica",
+  played: "Partie",
+  game: "Partia",
+  presence: "Na miejscu?",
+  presences: { here: "tak", away: "nie", absent: "nie kojarzony", withdrawn: "wycofany" },
+  ranking: "Tabela",
+
+  // a ladder
+  ladder: "Ranking",
+  tables: "Stoły",
+  bots: "Boty",
+  persons: "Ludzie",
+  rating: "Ranking (95 %)",
+  state: "Stan",
+  anchor: "punkt odniesienia",
+  provisional: "tymczasowy",
+  states: { plays: "gra", waits: "czeka", away: "nie ma go" },
+  nobodyRated: "Nikt nie ma jeszcze partii liczonej do rankingu.",
+  each: (clock) => `po ${clock} dla każdego`,
+  ratedGames: (games) => `ranking z ${counted(games, "partii", "partii")}`,
+  ratedFrom: (met, share) => `Ranking z partii z ${counted(met, "przeciwnikiem", "przeciwnikami")}; ${share} z nich z tym, z którym było ich najwięcej.`,
+  met: "Przeciwnicy (najczęstszy)",
+  ratedAt: (when) => `obliczony ${when}`,
+  record: (wins, losses, ties) =>
+    `${counted(wins, "wygrana", "wygrane", "wygranych")}, ${counted(losses, "przegrana", "przegrane", "przegranych")}, ${counted(ties, "remis", "remisy", "remisów")}`,
+  faults: "Uchybienia",
+  forfeits: "Przyczyny przegranych bez gry do końca",
+  mishaps: {
+    time: "czas", illegal: "niedozwolone ruchy", resign: "poddanie", no_show: "niestawienie się", crash: "awarie", stall: "zawieszenia",
+    challenge: "kwestionowanie", disconnect: "utrata połączenia", unrevealed: "nieujawniona część losowania",
+  },
+  ratingOverTime: "Ranking w czasie",
+  ratingIs: (name, rating, when) => `${name}: ${rating}, ${when}.`,
+  opponents: "Przeciwnicy",
+  opponent: "Przeciwnik",
+  wonLost: "Wygrane – przegrane",
+  lastGames: "Ostatnie partie rankingowe",
+  players: "Gracze",
+  outcome: "Zakończenie",
+  endings: {
+    out: "gracz wyłożył wszystkie płytki", zeroes: "seria tur bez punktów", resign: "poddanie", time: "przegrana na czas",
+    illegal: "przegrana przez niedozwolone ruchy", crash: "przegrana, proces dwa razy padł", stall: "przegrana, proces dwa razy się zawiesił",
+    no_show: "gracz się nie stawił", host_error: "unieważniona", challenge: "przegrana przez kwestionowanie",
+  },
+  ended: "Koniec",
+  toLadder: "Do rankingu",
+};

@@ -1,0 +1,127 @@
+// What the study says.
+
+import { counted, grouped } from "./formats.js";
+
+/** @type {typeof import("./texts_en_study.js").study} */
+export const study = {
+  players: ["Pierwszy", "Drugi"],
+
+  // what can't be
+  noSuchTile: (tile) => `W tym zestawie nie ma płytki ${tile}.`,
+  tooMany: (tile, count, most) => `${tile === "?" ? "Blanki" : `Płytki ${tile}`} na planszy i stojakach: ${count}; zestaw ma ich ${most}.`,
+  rackTooLong: (count, most) => `${counted(count, "płytka", "płytki", "płytek")} na stojaku; mieści się ${most}.`,
+  apart: (square) => `Słowa się nie łączą: płytki od ${square} nie dotykają innych.`,
+  startEmpty: "Żadne słowo nie zakrywa gwiazdki.",
+  noMove: "To nie jest ruch. Wpisz 8D SŁOWO, -ABC lub -3, aby wymienić, albo -, aby spasować.",
+  offBoard: "To słowo wychodzi poza planszę.",
+
+  // texts that are read
+  noStudy: "To nie jest partia: brakuje wierszy #player1 i #player2.",
+  otherVersion: (version) => `To studium zapisał nowszy tilewire (wersja formatu ${version}). Otwórz je tam albo zapisz jako GCG bez wariantów.`,
+  noEvent: (line) => `Tego wiersza partii nie można odczytać: ${line}`,
+  otherLink: (version) => `Ten odnośnik pochodzi z innej wersji programu tilewire (${version.slice(0, 20)}). Poproś o pozycję jako CGP albo o partię jako GCG i wklej ją tutaj.`,
+  brokenLink: "Ten odnośnik jest uszkodzony: brakuje jego części. Poproś o niego ponownie albo wklej tu pozycję lub partię.",
+
+  // the page
+  study: "Studium",
+  noStudies: "Na tym serwerze nie ma studium: nie prowadzi on analiz.",
+  undo: "Cofnij",
+  redo: "Ponów",
+  undone: "Cofnięto.",
+  redone: "Ponowiono.",
+  setUp: "Układaj planszę",
+  open: "Nowe lub otwórz …",
+  save: "Zapisz jako GCG",
+  share: "Kopiuj odnośnik",
+  link: "Odnośnik do tej pozycji",
+  copied: "Skopiowano.",
+  review: "Analizuj tę partię",
+  emptyBoard: "Pusta plansza",
+  annotate: "Wpisz partię",
+  openHere: "Albo wklej partię (GCG) lub pozycję (CGP), wybierz albo upuść plik:",
+  openIt: "Otwórz",
+  words: "Słowa",
+  forget: "Zapomnij",
+  forgetIt: (name) => `Zapomnij ${name}`,
+  cantOpen: (why) => `Tego nie można otworzyć: ${why}. Popraw i spróbuj ponownie.`,
+  keepsNothing: "Ta przeglądarka nie zapisze nic więcej: jej pamięć jest pełna albo niedostępna. Zapisz studium jako GCG albo zapomnij któreś starsze.",
+  nameOf: (number) => `Nazwa gracza ${number}`,
+  rack: "Stojak",
+  onTurn: "na ruchu",
+  knowsRack: "gracz na ruchu zna drugi stojak",
+  lacksRack: (name) => `Wpisz stojak gracza ${name}, aby zobaczyć ruchy. Sam ruch można wpisać i bez niego.`,
+
+  // the board
+  play: "Zagraj",
+  playFor: (score) => `Zagraj za ${score}`,
+  entryKeys: "Kliknij pole i pisz; Enter zagrywa. Ctrl ze strzałkami przechodzi przez ruchy, Ctrl+Z cofa.",
+  setupKeys: "Kliknij pole i pisz. Spacja lub strzałka zmienia kierunek, Shift z literą kładzie blanka, Backspace i Delete zdejmują płytki.",
+  palette: "Pozostałe płytki",
+  leftOf: (tile, count) => `${tile === "?" ? "blank" : tile}, zostało ${count}`,
+  clearSquare: "Opróżnij pole",
+  emptied: "puste",
+  played: (move, score) => `${move}, ${counted(score, "punkt", "punkty", "punktów")}.`,
+
+  // moves of the list
+  moves: "Ruchy",
+  filter: "Filtr",
+  filterHint: "8D, OWA, >30",
+  equity: "Ocena",
+  gain: "Wartość",
+  compareHead: "Porównaj",
+  playIt: (move, score) => `Zagraj ${move}, ${counted(score, "punkt", "punkty", "punktów")}`,
+  tick: (move) => `Porównaj ${move}`,
+  shown: (rows, suiting, all) => `Pokazano ${grouped(rows)} z ${counted(suiting, "ruchu", "ruchów")}; dozwolonych: ${grouped(all)}.`,
+  more: "Pokaż więcej",
+  simulate: "Symuluj",
+  deeper: "Dłużej",
+  compare: "Porównaj zaznaczone",
+  simulating: (seconds) => `Symulacja przez ${counted(seconds, "sekundę", "sekundy", "sekund")} …`,
+  soFar: (rollouts) => `Na razie ${counted(rollouts, "symulacja", "symulacje", "symulacji")}.`,
+  done: (rollouts, seconds) =>
+    `${counted(rollouts, "symulacja", "symulacje", "symulacji")}, do ${counted(seconds, "sekundy", "sekund")}. ± to przedział 95 %.`,
+  stopped: "Zatrzymano.",
+  leftOut: (why) => `Tej pozycji się nie analizuje: ${why}.`,
+  figures: "Wszystkie liczby",
+  belief: "Co ostatni ruch mówi o drugim stojaku",
+
+  // the line
+  line: "Przebieg",
+  stepping: "Kroki przebiegu",
+  toStart: "Na początek",
+  back: "O ruch wstecz",
+  on: "O ruch dalej",
+  toEnd: "Na koniec przebiegu",
+  startOf: "Początek",
+  variation: "wariant",
+  hasNote: "z uwagą",
+  note: "Uwaga",
+  promote: "Zrób z tego główny przebieg",
+  remove: "Usuń ten ruch",
+  entries: { "--": "zdjęty", "(challenge)": "kwestionowanie bezpodstawne", "(time)": "kara za czas" },
+
+  // what is entered
+  typeMove: "Ruch",
+  enter: "Wpisz",
+  entry: "Potem",
+  add: "Dodaj",
+  clock: "Zegar",
+  takenOff: "niepoprawne słowo: zdjęty",
+  inVain: (points) => `kwestionowanie, zostaje: +${points}`,
+  loseTurn: "zostaje: tura stracona",
+  lostTurn: "tura stracona przez kwestionowanie",
+  settle: "koniec: rozlicz stojaki",
+  overtime: (name) => `${name}: −10 za czas`,
+
+  // a word
+  lookUpTitle: "Sprawdź słowo",
+  word: "Słowo",
+  lookUp: "Sprawdź",
+  isWord: "jest słowem",
+  isNoWord: "nie jest słowem",
+  front: "Przed nim",
+  behind: "Za nim",
+  anagrams: "Anagramy",
+  withBlank: "Z blankiem",
+  worth: "Wartość na stojaku",
+};
