@@ -6,6 +6,7 @@ import { moveText } from "./game.js";
 import { inWindow } from "./kept.js";
 import { readMove, usedBy } from "./notation.js";
 import { playTexts } from "./play_texts.js";
+import { puzzleTexts } from "./puzzle_texts.js";
 import { about, ask } from "./server.js";
 import { cgpOf, withSeat } from "./study.js";
 import { texts } from "./texts.js";
@@ -74,6 +75,6 @@ export class Hint {
 /** @param {{ verdict: { best: string }, candidates: { move: string, score: number }[] }} found @param {Game} game */
 const stepsOf = ({ verdict: { best }, candidates }, game) => {
   const read = readMove(best, game.layout.columns), score = candidates.find(({ move }) => move === best)?.score ?? 0;
-  return [read.kind === "place" ? `${texts.hintTiles(usedBy(read).length)} ${texts.hintSquare(read.at)}` : texts.hintPass,
+  return [read.kind === "place" ? `${puzzleTexts.hintTiles(usedBy(read).length)} ${puzzleTexts.hintSquare(read.at)}` : puzzleTexts.hintPass,
     playTexts.hinted(moveText(read, game.boards[game.last] ?? new Map()), score)];
 };

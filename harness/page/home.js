@@ -35,7 +35,7 @@ export class HomeView extends Asking {
     this.offers ??= Promise.all([tournament || own ? null : ask("api/play").catch(() => null), ladder ? ask("api/ladder").catch(() => null) : null]);
     const [play, standing] = await this.offers, drilled = due(Date.now()).length;
     const goesOn = (inBrowser.get("own games") ?? []).find((/** @type {{ result: string }} */ { result }) => !result);
-    const solved = Object.values(inBrowser.get("puzzles") ?? {}).filter((each) => each === "solved").length;
+    const solved = Object.values(inBrowser.get("puzzles") ?? {}).filter((each) => each === "solved" || each === "helped").length;
     const first = standing ? [...standing.bots, ...standing.persons].sort((one, other) => other.rating - one.rating).slice(0, LADDER_LISTED) : [];
     const cards = [
       play && card(texts.playTitle, choice(play, standing), link("#/play", homeTexts.playOther), goesOn && link("#/play", homeTexts.goOn(goesOn.opponent))),

@@ -64,7 +64,7 @@ export class PlayView extends HTMLElement {
     this.moves = h("div");
     this.unseen = h("section");
     this.resigning = sureButton(texts.resign, texts.reallyResign, null, () => this.mayAct(), () => this.playing?.resign());
-    this.helping = h("button", { type: "button", click: () => this.help() }, texts.hint);
+    this.helping = h("button", { type: "button", click: () => this.help() }, playTexts.hint);
     this.takingBack = button(playTexts.takeBack, () => this.takeBack());
     this.takingBack.title = playTexts.takeBackNote;
     this.advice = h("p", { class: "note advice", role: "status" });
@@ -240,7 +240,7 @@ export class PlayView extends HTMLElement {
     this.takingBack.hidden = !isOn;
     for (const each of [this.helping, this.takingBack]) each.setAttribute("aria-disabled", String(!playing?.isOnTurn));
     const [sentence = "", more] = this.hint?.steps ?? [];
-    this.helping.textContent = more ? playTexts.moreHint : texts.hint;
+    this.helping.textContent = more ? playTexts.moreHint : playTexts.hint;
     if (advice.textContent !== sentence) advice.textContent = sentence;
   }
 

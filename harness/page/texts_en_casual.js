@@ -15,6 +15,7 @@ export const casual = {
   fromStart: "Play from the beginning instead",
 
   // a casual game
+  hint: "Hint",
   moreHint: "The move",
   looking: "Looking for a good move …",
   hinted: (/** @type {string} */ move, /** @type {number} */ score) => `Best: ${move}, ${counted(score, "point")}.`,

@@ -16,6 +16,7 @@ export const casual = {
   fromStart: "Graj jednak od początku",
 
   // a casual game
+  hint: "Podpowiedź",
   moreHint: "Pokaż ruch",
   looking: "Szukamy dobrego ruchu …",
   hinted: (move, score) => `Najlepszy: ${move}, ${counted(score, "punkt", "punkty", "punktów")}.`,
