@@ -202,10 +202,10 @@ async def test_what_is_not_there_is_a_sentence_and_a_way_on(
     await shown.go(f"{running.url}#/review")
     late = await held.get()
     await shown.page.get_by_role("link", name="Puzzles").click()
-    await shown.page.get_by_role("heading", name="Endgames", exact=True).wait_for()
+    await shown.page.get_by_role("heading", name="Puzzles").wait_for()
     await late.continue_()
     await shown.page.evaluate(LOADED)
-    assert await shown.page.get_by_role("heading", name="Endgames", exact=True).is_visible()
+    assert await shown.page.get_by_role("heading", name="Puzzles").is_visible()
     await shown.page.close()
 
 
