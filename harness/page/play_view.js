@@ -3,9 +3,9 @@
 import { Analysis } from "./analysis.js";
 import { TileBoard, unseenTiles } from "./board.js";
 import { Hint, beforeLast, casualTable, seenAt } from "./casual.js";
-import { TurnSteps, button, h, keepingFocus, sureButton, table, toGames, unask } from "./dom.js";
+import { TurnSteps, button, h, keepingFocus, table, toGames } from "./dom.js";
 import { checkDraws } from "./draws.js";
-import { MoveEntry } from "./entry.js";
+import { MoveEntry, sureButton, unask } from "./entry.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { tilesOf } from "./notation.js";
 import { noteGame, ownGames, results, unfinished } from "./own_games.js";
