@@ -1,7 +1,6 @@
 // What a casual game has beside others: a table of its own, positions to play on from, hints.
 
 import { inBase64 } from "./analysis.js";
-import { cgpAt } from "./copying.js";
 import { button } from "./dom.js";
 import { moveText } from "./game.js";
 import { inWindow } from "./kept.js";
@@ -9,7 +8,7 @@ import { readMove, usedBy } from "./notation.js";
 import { playTexts } from "./play_texts.js";
 import { puzzleTexts } from "./puzzle_texts.js";
 import { about, ask } from "./server.js";
-import { withSeat } from "./study.js";
+import { cgpOf, withSeat } from "./study.js";
 import { texts } from "./texts.js";
 
 /** @import { Game } from "./game.js" */
@@ -24,7 +23,15 @@ export const casualTable = async ({ table, clock, position, seat = 0 }) => {
   return (await ask(`api/casual?${new URLSearchParams(asked)}`)).table;
 };
 
-/** A game after some of its turns as CGP, as a seat sees it. @param {Game} game @param {number} turn @param {0 | 1} seat @param {string} rack */
+/** A game after some of its turns as CGP, for the seat on turn. @param {Game} game @param {number} turn @param {[string, string]} racks as far as known */
+export const cgpAt = (game, turn, racks) => {
+  const { board, scores } = game.position(turn);
+  let zeros = 0;
+  for (let at = turn - 1; game.plays[at]?.move.startsWith("-"); at -= game.plays[at]?.move === "--" ? 2 : 1) zeros += 1;
+  return cgpOf({ board, racks, scores, onTurn: game.toMove(turn), zeros }, game.equipment, game.offer.lexicon);
+};
+
+/** The same as a seat sees it, with its own rack. @param {Game} game @param {number} turn @param {0 | 1} seat @param {string} rack */
 export const seenAt = (game, turn, seat, rack) => cgpAt(game, turn, withSeat(["", ""], seat, rack));
 
 /** The number of turns before a seat's last move; null: it has made none. @param {Game} game @param {0 | 1} seat */

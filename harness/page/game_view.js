@@ -1,8 +1,8 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
 import { TileBoard, unseenTiles } from "./board.js";
-import { playFromButton } from "./casual.js";
-import { cgpAt, copying } from "./copying.js";
+import { cgpAt, playFromButton } from "./casual.js";
+import { copying } from "./copying.js";
 import { TurnSteps, button, h, keepingFocus, names, toGames } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
