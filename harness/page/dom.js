@@ -82,30 +82,6 @@ export const pressOnce = (event) => {
   if (event.repeat) event.preventDefault();
 };
 
-/**
- * A button that asks whether one is sure, and acts when it is pressed again; leaving it takes the question back.
- * @param {string} text @param {string} sure @param {string | null} label of the question, where that is short @param {() => boolean} may @param {() => void} act
- */
-export const sureButton = (text, sure, label, may, act) => {
-  const ask = (/** @type {boolean} */ isAsked) => {
-    made.textContent = isAsked ? sure : text;
-    made.classList.toggle("asked", isAsked);
-    if (label && isAsked) made.setAttribute("aria-label", label);
-    else made.removeAttribute("aria-label");
-  };
-  const made = h("button", { type: "button", keydown: pressOnce, blur: () => ask(false), click: ({ detail }) => {
-    const isAsked = made.matches(".asked");
-    if (detail > 1 || !may()) return; // a double click is no answer to what its first click asked
-    ask(!isAsked);
-    made.focus({ preventScroll: true }); // Safari gives a button that is clicked no focus, which is to be left
-    if (isAsked) act();
-  } }, text);
-  return made;
-};
-
-/** Take the question of such a button back. @param {HTMLElement} made */
-export const unask = (made) => made.dispatchEvent(new Event("blur"));
-
 /** Draw a place anew; the keyboard goes on from the link, button or table where it was. @param {Element} place @param {() => void} draw */
 export const keepingFocus = (place, draw) => {
   const at = document.activeElement, name = at && place.contains(at) ? nameOf(at) : null;

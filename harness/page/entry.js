@@ -7,7 +7,7 @@
 //
 // `entry.isOn = false` while a move can't be played: tiles can be laid all the same.
 
-import { button, h, sureButton, unask } from "./dom.js";
+import { button, h, pressOnce } from "./dom.js";
 import { Draft } from "./draft.js";
 import { dragIn } from "./dragging.js";
 import { Hand } from "./hand.js";
@@ -27,6 +27,30 @@ import { texts } from "./texts.js";
 export const STEPS = /** @type {Record<string, [boolean, 1 | -1]>} */ ({
   ArrowRight: [true, 1], ArrowLeft: [true, -1], ArrowDown: [false, 1], ArrowUp: [false, -1],
 });
+
+/**
+ * A button that asks whether one is sure, and acts when it is pressed again; leaving it takes the question back.
+ * @param {string} text @param {string} sure @param {string | null} label of the question, where that is short @param {() => boolean} may @param {() => void} act
+ */
+export const sureButton = (text, sure, label, may, act) => {
+  const ask = (/** @type {boolean} */ isAsked) => {
+    made.textContent = isAsked ? sure : text;
+    made.classList.toggle("asked", isAsked);
+    if (label && isAsked) made.setAttribute("aria-label", label);
+    else made.removeAttribute("aria-label");
+  };
+  const made = h("button", { type: "button", keydown: pressOnce, blur: () => ask(false), click: ({ detail }) => {
+    const isAsked = made.matches(".asked");
+    if (detail > 1 || !may()) return; // a double click is no answer to what its first click asked
+    ask(!isAsked);
+    made.focus({ preventScroll: true }); // Safari gives a button that is clicked no focus, which is to be left
+    if (isAsked) act();
+  } }, text);
+  return made;
+};
+
+/** Take the question of such a button back. @param {HTMLElement} made */
+export const unask = (made) => made.dispatchEvent(new Event("blur"));
 
 export class MoveEntry extends HTMLElement {
   /** @param {Wording} [wording] where a move is not played but tried, say */

@@ -3,9 +3,9 @@
 import { Analysis } from "./analysis.js";
 import { TileBoard, unseenTiles } from "./board.js";
 import { Hint, beforeLast, casualTable, seenAt } from "./casual.js";
-import { TurnSteps, button, h, keepingFocus, sureButton, table, toGames, unask } from "./dom.js";
+import { TurnSteps, button, h, keepingFocus, table, toGames } from "./dom.js";
 import { checkDraws } from "./draws.js";
-import { MoveEntry } from "./entry.js";
+import { MoveEntry, sureButton, unask } from "./entry.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { tilesOf } from "./notation.js";
 import { noteGame, ownGames, results, unfinished } from "./own_games.js";
@@ -64,7 +64,10 @@ export class PlayView extends HTMLElement {
     this.moves = h("div");
     this.unseen = h("section");
     this.resigning = sureButton(texts.resign, texts.reallyResign, null, () => this.mayAct(), () => this.playing?.resign());
-    this.helping = h("button", { type: "button", click: () => this.help() }, playTexts.hint);
+    this.helping = h("button", { type: "button", click: ({ detail }) => {
+      this.help();
+      if (detail) this.entry.leaveTile(); // of a mouse: what is typed goes to the board
+    } }, playTexts.hint);
     this.takingBack = button(playTexts.takeBack, () => this.takeBack());
     this.takingBack.title = playTexts.takeBackNote;
     this.advice = h("p", { class: "note advice", role: "status" });
@@ -184,7 +187,7 @@ export class PlayView extends HTMLElement {
 
   /** @param {KeyboardEvent} event */
   onKey(event) {
-    const isNowhere = event.target === document.body || event.target === this.parentElement, { game } = this.playing ?? {};
+    const at = /** @type {Node} */ (event.target), isNowhere = at === document.body || at === this.parentElement || this.acts.contains(at), { game } = this.playing ?? {};
     const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
     if (step && game && !this.game.hidden && (event.ctrlKey || event.metaKey || isNowhere && this.turn !== null)) {
       event.preventDefault();
