@@ -213,6 +213,7 @@ FIELDS: dict[str, _Check] = {
                 "analysis",
                 "study",
                 "study_file",
+                "casual",
             ),
         ),
         _number,
