@@ -10,6 +10,7 @@ import { figuresOf, verdictOf, withInterval } from "./findings.js";
 import { moveText } from "./game.js";
 import { readMove } from "./notation.js";
 import { Review } from "./review.js";
+import { serverTexts } from "./server_texts.js";
 import { studyTexts as texts } from "./study_texts.js";
 import { decimal, percent, texts as common } from "./texts.js";
 import { leaves, tileChances } from "./thoughts.js";
@@ -185,7 +186,7 @@ export class MovesList extends HTMLElement {
   /** @param {any} message */
   hear(message) {
     if (message.type === "waiting") this.tell(common.waiting(message.ahead));
-    else if (message.type === "left_out") this.tell(texts.leftOut(message.why));
+    else if (message.type === "left_out") this.tell(texts.leftOut(serverTexts.said(message.why)));
     else if (message.type === "so_far" || message.type === "turn" && message.candidates) {
       this.simulated = new Map(message.candidates.map((/** @type {Candidate} */ each) => [each.move, each]));
       this.rollouts = message.rollouts;
@@ -212,7 +213,7 @@ export class MovesList extends HTMLElement {
     const { belief } = found;
     this.findings.replaceChildren(...verdictOf(review, turn, found),
       h("details", {}, h("summary", {}, texts.figures), ...figuresOf(review, turn, found)),
-      ...(belief ? [h("details", {}, h("summary", {}, texts.belief), h("p", { class: "note" }, belief.note), h("div", { class: "beliefs" }, tileChances(belief.tiles, ""), leaves(belief.top.slice(0, LEAVES), undefined)))] : []));
+      ...(belief ? [h("details", {}, h("summary", {}, texts.belief), h("p", { class: "note" }, belief.note && serverTexts.said(belief.note)), h("div", { class: "beliefs" }, tileChances(belief.tiles, ""), leaves(belief.top.slice(0, LEAVES), undefined)))] : []));
   }
 
   // --- what is said ---

@@ -53,7 +53,7 @@ export class PlayForm extends HTMLElement {
     const wanted = [radios().find(({ checked }) => checked)?.value, settings.opponent, kind.bots[0]?.name, ""];
     opponents?.querySelectorAll("[data-bot]").forEach((each) => each.remove());
     opponents?.prepend(...kind.bots.map((bot) => {
-      const option = this.option(bot.name, bot.name, bot.about);
+      const option = this.option(bot.name, bot.name, texts.about(bot.about));
       option.dataset.bot = bot.name;
       return option;
     }));

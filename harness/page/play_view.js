@@ -230,9 +230,9 @@ export class PlayView extends HTMLElement {
     if (playing.phase === "seeking") return playing.sentence && !playing.lostFor ? texts.waitsFor(playing.sentence) : texts.waits;
     if (playing.phase === "offered") return texts.notBegun;
     if (playing.phase === "over" && game?.over) {
-      const { winner, scores, message } = game.over, { seat } = playing;
+      const { winner, scores, outcome, message } = game.over, { seat } = playing;
       return texts.result(winner === null ? game.noWinner : winner === seat ? texts.youWin : texts.youLose,
-        [scores[seat], scores[seat ? 0 : 1]], message);
+        [scores[seat], scores[seat ? 0 : 1]], texts.endedSo(outcome, message));
     }
     if (playing.phase !== "playing") return "";
     const last = game?.plays.at(-1), isRuling = last?.challenge === "won" || last?.challenge === "lost";

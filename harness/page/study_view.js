@@ -11,6 +11,7 @@ import { MovesList } from "./moves_list.js";
 import { capitalOf, freshOn, tilesOf } from "./notation.js";
 import { save } from "./review_export.js";
 import { Trouble, about, ask, reviewHash } from "./server.js";
+import { serverTexts } from "./server_texts.js";
 import { BoardSetup } from "./setup.js";
 import { StudyControls, studies } from "./study_controls.js";
 import { History, faultsOf, fromCgp, newStudy, nodeAt, play, promoted, reached, startingAt, toEnd, unseen, withRack, without, wordsAt } from "./study.js";
@@ -139,7 +140,7 @@ export class StudyView extends HTMLElement {
       this.begin({ id: newId(), study: fromCgp(text), path: [] });
       return this.toggleSetup(true);
     }
-    if (told.type !== "game") throw new Trouble(told.code === "bad_game" ? texts.cantOpen(told.message) : sentenceOf(told), 0);
+    if (told.type !== "game") throw new Trouble(told.code === "bad_game" ? texts.cantOpen(serverTexts.why(told.code, told.message)) : sentenceOf(told), 0);
     this.equipped(lexiconOf(text), told);
     const study = told.gcg ? readStudy(told.gcg, this.columns) : fromCgp(told.turns[0].cgp), path = toEnd(study, []).slice(0, Math.max(0, depth));
     this.begin({ id: newId(), study: { ...study, lexicon: study.lexicon || lexiconOf(text) }, path }, told);
@@ -157,7 +158,7 @@ export class StudyView extends HTMLElement {
     if (told.type === "game") this.equipped(lexicon, told);
     else if (kept) this.equipment = kept;
     else throw new Trouble(sentenceOf(told), 0);
-    return told.type === "game" ? told.notice : sentenceOf(told);
+    return told.type === "game" ? serverTexts.said(told.notice) : sentenceOf(told);
   }
 
   /** @param {string} lexicon @param {any} told */
@@ -172,7 +173,7 @@ export class StudyView extends HTMLElement {
   begin(state, { notice = "", notices = [] } = {}) {
     this.history = new History(state);
     this.isSetUp = false;
-    this.warn(notice);
+    this.warn(serverTexts.said(notice));
     this.notices.replaceChildren(...noticesOf(/** @type {any} */ ({ told: { notices } })));
     this.show();
     this.keep();

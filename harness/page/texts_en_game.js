@@ -99,6 +99,8 @@ export const game = {
   /** @param {number} plies */
   plies: (plies) => `${counted(plies, "turn")} ahead`,
   toTheEnd: "to the end of the game",
+  /** @type {Record<string, string>} Others say so themselves. */
+  phases: { static: "static", simulation: "simulation", "pre-endgame": "pre-endgame", endgame: "endgame" },
   /** @param {number} rollouts */
   rollouts: (rollouts) => counted(rollouts, "rollout"),
   /** @param {number} nodes */

@@ -84,6 +84,8 @@ export const lists = {
     illegal: "lost by illegal moves", crash: "lost, the process died twice", stall: "lost, the process hung twice",
     no_show: "a player did not come", host_error: "void", challenge: "lost by a challenge",
   },
+  /** How a game ended, as the server says it. @type {(outcome: string, message: string) => string} */
+  endedSo: (_outcome, message) => message,
   ended: "Ended",
   toLadder: "To the ladder",
 };

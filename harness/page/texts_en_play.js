@@ -22,6 +22,8 @@ export const play = {
   against: "Play against",
   atTable: "Table",
   tableKind: (/** @type {string} */ name, /** @type {string} */ rules, /** @type {string} */ lexicon) => `${name} (rules: ${rules}, words: ${lexicon})`,
+  /** What a bot does, as the server says it. */
+  about: (sentence) => sentence,
   anyone: "anyone",
   anyoneNote: "whoever waits for a game here",
   somebody: "somebody by name:",

@@ -78,6 +78,7 @@ export const game = {
   playedMark: "zagrany",
   plies: (plies) => `${counted(plies, "tura", "tury", "tur")} naprzód`,
   toTheEnd: "do końca partii",
+  phases: { static: "ocena statyczna", simulation: "symulacja", "pre-endgame": "przedkońcówka", endgame: "końcówka" },
   rollouts: (rollouts) => counted(rollouts, "symulacja", "symulacje", "symulacji"),
   nodes: (nodes) => counted(nodes, "pozycja", "pozycje", "pozycji"),
   proven: "dowiedzione",

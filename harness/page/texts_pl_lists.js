@@ -72,6 +72,7 @@ export const lists = {
     illegal: "przegrana przez niedozwolone ruchy", crash: "przegrana, proces dwa razy padł", stall: "przegrana, proces dwa razy się zawiesił",
     no_show: "gracz się nie stawił", host_error: "unieważniona", challenge: "przegrana przez kwestionowanie",
   },
+  endedSo: (outcome, message) => lists.endings[outcome] ?? message,
   ended: "Koniec",
   toLadder: "Do rankingu",
 };
