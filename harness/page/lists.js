@@ -2,7 +2,7 @@
 
 import { h, keepingFocus, names, table, toGames } from "./dom.js";
 import { AGAIN_MS, Trouble, ask, gameHash, whyOf } from "./server.js";
-import { moment, signed, texts } from "./texts.js";
+import { grouped, moment, signed, texts } from "./texts.js";
 
 /** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string, outcome?: string, rules: string }} Listed */
 
@@ -161,7 +161,7 @@ export class StandingList extends Asking {
     const hasByes = told.rows.some(({ byes, half_byes }) => byes || half_byes);
     const state = [isRound && texts.round(told.round, told.rounds), told.paused && texts.paused, told.over && texts.tournamentOver];
     const rows = told.rows.map(({ name, points, spread, games, byes, half_byes, presence }, index) => ({
-      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), points, signed(spread), games,
+      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), grouped(points), signed(spread), games,
         ...(hasByes ? [[byes || "", half_byes && `${half_byes} × ½`].filter(Boolean).join(", ")] : []), ...(somebodyIsAway ? [texts.presences[presence] ?? presence] : [])],
     }));
     const heads = [texts.entrant, texts.points, texts.spread, texts.played, ...(hasByes ? [texts.byes] : []), ...(somebodyIsAway ? [texts.presence] : [])];

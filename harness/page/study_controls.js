@@ -37,7 +37,7 @@ export class StudyControls {
     this.cards = SEATS.map((seat) => this.card(seat));
     this.sides = h("div", {}, h("div", { class: "sides" }, ...this.cards.map(({ element }) => element)),
       h("label", { class: "note" }, this.openRack = h("input", { type: "checkbox", change: () => view.refresh() }), " ", texts.knowsRack));
-    this.typed = h("input", { id: "typed", autocomplete: "off", spellcheck: "false", placeholder: "8D WORD", "aria-describedby": "typed-wrong" });
+    this.typed = h("input", { id: "typed", autocomplete: "off", spellcheck: "false", placeholder: texts.moveHint, "aria-describedby": "typed-wrong" });
     this.wrong = h("span", { id: "typed-wrong", class: "note", role: "status" });
     this.entries = h("select", { id: "entries" });
     this.clock = h("input", { id: "clock", autocomplete: "off", size: 6, placeholder: "24:10", input: () => this.change({ clock: this.clock.value.trim() }, "clock") });

@@ -379,10 +379,10 @@ export class StudyView extends HTMLElement {
     if (hadFocus && isLost) this.isSetUp ? this.setup.squares.focus(this.setup.cursor.at) : this.entry.focusBoard(); // what was pressed is gone
   }
 
-  /** Say what can't be. @param {{ message: string, squares?: number[] } | null} told by the server */
+  /** Say what can't be. @param {{ code?: string, message: string, squares?: number[] } | null} told by the server */
   showFaults(told) {
     const { equipment } = this, known = equipment ? faultsOf(this.position, equipment) : [];
-    this.faults.replaceChildren(...known.map(({ text }) => h("li", {}, text)), ...(told && !known.length ? [h("li", {}, `${told.message}.`)] : []));
+    this.faults.replaceChildren(...known.map(({ text }) => h("li", {}, text)), ...(told && !known.length ? [h("li", {}, `${serverTexts.why(told.code ?? "", told.message)}.`)] : []));
     this.faults.hidden = !this.faults.firstChild;
     for (const at of told?.squares ?? []) this.setup.squares.cells[at]?.classList.add("fault");
   }

@@ -122,6 +122,7 @@ export const study = {
 
   // what is entered
   typeMove: "Move",
+  moveHint: "8D WORD",
   enter: "Enter",
   entry: "Then",
   add: "Add",

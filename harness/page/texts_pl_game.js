@@ -1,12 +1,12 @@
 // What is said of a game, of what its players think, and of moves that are made on the board.
 
-import { counted, signed } from "./formats.js";
+import { counted, grouped, signed } from "./formats.js";
 
 /** @type {typeof import("./texts_en_game.js").game} */
 export const game = {
   // a game
-  terms: (each, lexicon, rules) => `po ${each} na gracza, słowa z ${lexicon}${rules === "english" ? "" : `, zasady: ${rules}`}`,
-  withIncrement: (initial, seconds) => `${initial} + ${seconds} s na ruch`,
+  terms: (each, lexicon, rules) => `po ${each} na gracza, słownik ${lexicon}${rules === "english" ? "" : `, zasady: ${rules}`}`,
+  withIncrement: (initial, seconds) => `${initial} + ${grouped(seconds)} s na ruch`,
   begun: (when) => `początek: ${when}`,
   notBegun: "Gracze się przygotowują; żaden zegar jeszcze nie biegnie.",
   isOn: "Partia w toku.",
@@ -42,7 +42,7 @@ export const game = {
   turn: "Tura",
   player: "Gracz",
   move: "Ruch",
-  score: "Punkty",
+  score: "Pkt",
   total: "Razem",
   rackHead: "Stojak",
   time: "Czas",
@@ -53,7 +53,7 @@ export const game = {
   unseen: "Płytki poza planszą",
   unseenCount: (tiles, bag, isOwn) => `${tiles}: w worku ${bag}, ${isOwn ? "na stojaku przeciwnika" : "na stojakach"} ${tiles - bag}.`,
   gcg: "Partia jako GCG",
-  toGames: "Do partii",
+  toGames: "Do listy partii",
 
   // graphs
   spreadGraph: "Różnica punktów",

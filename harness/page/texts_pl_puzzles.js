@@ -45,7 +45,7 @@ export const puzzles = {
   winsWith: (move, wins, of, ties) => `${move} wygrywa przy ${wins} z ${of} płytek${ties ? " (remis to pół wygranej)" : ""}`,
   losesWins: (move, share, best, wins, atMost) =>
     capital(`${move} traci ${atMost ? "co najmniej " : ""}${share} partii: ${best}, a ten ruch ${atMost ? "najwyżej " : ""}przy ${wins}.`),
-  notLegal: (move, lexicon) => `${move} jest niepoprawny: tworzy słowo, którego nie ma w ${lexicon}. To się nie liczy; spróbuj innego ruchu.`,
+  notLegal: (move, lexicon) => `${move} jest niepoprawny: tworzy słowo, którego nie ma w słowniku ${lexicon}. To się nie liczy; spróbuj innego ruchu.`,
   inBag: "W worku",
   ifInBag: "Jeśli w worku jest",
   byTile: "Według płytki w worku",

@@ -102,6 +102,7 @@ export const study = {
 
   // what is entered
   typeMove: "Ruch",
+  moveHint: "8D SŁOWO",
   enter: "Wpisz",
   entry: "Potem",
   add: "Dodaj",
