@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -83,14 +84,13 @@ async def test_a_game_in_polish(url: str, browser: Browser) -> None:
         await shown.page.locator("#name").fill(name)
         await shown.page.get_by_role("button", name=start, exact=True).press("Enter")
     page = polish.page
-    await page.locator("play-view .game").wait_for()
-    await page.wait_for_function("document.querySelector('play-view').playing.phase == 'playing'")
+    await page.locator(".status", has_text=re.compile("Twój ruch|Przeciwnik myśli")).wait_for()
     if not await page.evaluate("document.querySelector('play-view').playing.isOnTurn"):
         await english.page.get_by_role("button", name="Pass").press("Enter")
         await english.page.get_by_role("button", name="Pass").press("Enter")
     await page.locator(".status", has_text="Twój ruch.").wait_for()
     await page.evaluate("document.querySelector('play-view').playing.move('8G QQQ')")
-    await page.get_by_text("nie ma na stojaku").first.wait_for()
+    await page.get_by_text(re.compile("płytek QQQ nie ma na stojaku [A-Z?]")).first.wait_for()
     await check_polish(polish)
     await page.get_by_role("button", name="Poddaj się").press("Enter")
     await page.get_by_role("button", name="Na pewno poddać?").press("Enter")
@@ -111,7 +111,7 @@ async def test_a_review_and_a_study_in_polish(url: str, browser: Browser) -> Non
     await page.get_by_label("Partia jako GCG").fill(text)
     await page.get_by_role("button", name="Analizuj", exact=True).press("Enter")
     await page.get_by_text("'rubbish' nie zaczyna się od").wait_for()
-    await page.locator(".status", has_text="przeanalizowano 3 tury").wait_for()
+    await page.locator(".status", has_text="Przeanalizowano 3 tury").wait_for()
     await page.get_by_text("Najlepszy jest").first.wait_for()
     await check_polish(shown)
     await shown.go(f"{url}#/study/review/mine/2")

@@ -92,4 +92,4 @@ def _sentences(tree: ast.AST) -> Iterator[str]:
         if isinstance(node, ast.JoinedStr):
             yield "".join(it.value if isinstance(it, ast.Constant) else "{}" for it in node.values)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            yield node.value
+            yield node.value.removeprefix("; ")
