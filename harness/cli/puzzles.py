@@ -42,8 +42,8 @@ def make(
 
     Args:
         games: Games (GCG) to take positions from. [default: games between static players]
-        out: A folder for puzzles.json, endgames.json and preendgames.json; and for puzzles.jsonl,
-            by which the same command goes on.
+        out: A folder for puzzles.json, endgames.json, preendgames.json and puzzle_themes.json; and
+            for puzzles.jsonl, by which the same command goes on.
         endgames: How many with an empty bag, at most where games are given.
         preendgames: How many with one tile in the bag.
     """

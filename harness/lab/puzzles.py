@@ -1,7 +1,9 @@
 """Puzzles from games between static players or score sheets, and the files that the page reads.
 
-``puzzles.json`` has the board, the tiles, and an entry for each puzzle; the puzzles themselves are
-in a file for each kind. Moves with the same result share an entry, to keep the files small.
+``puzzles.json`` has the board, the tiles, and for each puzzle what may be known before it is
+solved. What its moves lead to is in a file for each kind, and what kind of move is best in another:
+the page asks for neither before a person does. Moves with the same result share an entry, to keep
+the files small.
 """
 
 from __future__ import annotations
@@ -18,13 +20,15 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar
 import msgspec
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import asdict
 
 from bot.search.analysis.questions import as_seen
 from engine.notation.cgp import read_cgp, write_cgp
-from engine.notation.move_text import format_move
-from engine.rules.moves import Move
-from engine.rules.position import Position, unseen
-from engine.rules.rules import Rules
+from engine.notation.move_text import format_move, parse_move
+from engine.preendgame.scenarios import FullPosition
+from engine.rules.moves import PLAYED_THROUGH, Move, Place
+from engine.rules.position import Board, Position, unseen
+from engine.rules.rules import Rules, points_of, score_play
 from harness.analysis.puzzles import Line, PreEndgamePuzzle, Puzzle, PuzzleMaker, share
 from harness.server.answers import board_and_tiles
 from harness.writing import write_file
@@ -41,6 +45,7 @@ Kind: TypeAlias = Literal["endgame", "preendgame"]
 
 INDEX = "puzzles.json"
 FILES: Mapping[Kind, str] = {"endgame": "endgames.json", "preendgame": "preendgames.json"}
+THEMES = "puzzle_themes.json"
 
 _BAG: Mapping[Kind, int] = {"endgame": 0, "preendgame": 1}
 _LEAST_HELD = 3
@@ -49,6 +54,8 @@ _LARGEST_LEAD = 60
 """Points; a pre-endgame with a larger lead is decided."""
 _GAMES = 50
 """Static games of a record."""
+_LEAST_GIVEN_UP = 10
+"""Points by which a move that gives points up scores less than the static player's choice."""
 
 
 @dataclass(frozen=True)
@@ -222,6 +229,54 @@ def is_proven_again(puzzle: Record, field: Field) -> bool:
     )
 
 
+# --- themes ---------------------------------------------------------------------------------------
+
+
+def themes_of(puzzle: Record, rules: Rules) -> list[str]:
+    """Return what can be told of the best move from a puzzle's position and lines."""
+    position = read_cgp(puzzle["position"], rules)
+
+    def move(text: str, board: Board) -> Move:
+        return parse_move(text, board, rules.distribution.alphabet)
+
+    def squares(move: Move, board: Board) -> list[tuple[tuple[int, int], int]]:
+        found = board.squares_of(move) if isinstance(move, Place) else ()
+        return [((row, column), tile) for row, column, tile in found]
+
+    best, static = (move(puzzle[key], position.board) for key in ("best", "static"))
+    if not isinstance(best, Place):
+        return ["pass"]
+    play = score_play(position.board, best, rules)
+    laid = {at for at, tile in squares(best, position.board) if tile != PLAYED_THROUGH}
+    is_so = {
+        "bingo": play.bingo,
+        "parallel": len(play.words) > 2,
+        "small": len(laid) <= 2,
+        "quiet": points_of(position.board, static, rules) - play.score >= _LEAST_GIVEN_UP,
+    }
+    if puzzle["kind"] == "endgame":
+        line, spread = [text for text, _ in puzzle["line"]], puzzle["spread"]
+        reply = next(at for _, at, moves in puzzle["moves"] if puzzle["static"] in moves.split(","))
+        after, other = (FullPosition(position, ()).after(each, 0, rules) for each in (best, static))
+        board, hit = after.position.board, other.position.board
+        needed = squares(move(puzzle["replies"][reply], hit), hit) if reply >= 0 else []
+        second: list[tuple[tuple[int, int], int]] = []
+        if len(line) > 2:
+            replied = after.after(move(line[1], board), 0, rules).position.board
+            second = squares(move(line[2], replied), replied)
+        is_so |= {
+            "result": np.sign(spread - puzzle["loss"]) < np.sign(spread),
+            "out": len(line) == 1,
+            "out_in_two": len(line) == 3 and line[-1] != "-",
+            "stuck": line[1:2] == ["-"],
+            "setup": any(at in laid for at, _ in second),
+            "block": any(
+                at in laid and tile not in (PLAYED_THROUGH, board.at(*at)) for at, tile in needed
+            ),
+        }
+    return [theme for theme, is_theme in is_so.items() if is_theme]
+
+
 # --- files ----------------------------------------------------------------------------------------
 
 
@@ -229,15 +284,23 @@ def write_files(
     folder: Path, puzzles: Mapping[Kind, Sequence[Record]], rules: Rules, about: Mapping[str, str]
 ) -> None:
     """Write the files that the page reads; the index lists the easiest first, after ``about``."""
+    known = _Listed.__struct_fields__
     listed = []
+    themes: dict[str, list[str]] = defaultdict(list)
     for kind, some in puzzles.items():
-        easiest = sorted(some, key=lambda each: each["rank"])
-        listed += [
-            {name: each[name] for name in ("id", "kind", "rank", "count", "loss")}
-            for each in easiest
-        ]
-        _write(folder / FILES[kind], {each["id"]: each for each in some})
-    _write(folder / INDEX, {**about, **board_and_tiles(rules), "puzzles": listed})
+        for each in sorted(some, key=lambda each: each["rank"]):
+            listed.append({name: each[name] for name in known})
+            for theme in themes_of(each, rules):
+                themes[theme].append(each["id"])
+        solved = {
+            each["id"]: {name: value for name, value in each.items() if name not in known}
+            for each in some
+        }
+        _write(folder / FILES[kind], solved)
+    _write(folder / THEMES, themes)
+    counts = {theme: len(ids) for theme, ids in themes.items()}
+    told = {**about, **board_and_tiles(rules), "themes": counts, "puzzles": listed}
+    _write(folder / INDEX, told)
 
 
 def read_files(folder: Path) -> list[Record]:
@@ -249,17 +312,24 @@ def read_files(folder: Path) -> list[Record]:
     """
     files = [_decoded(folder / name, dict[str, Record]) for name in FILES.values()]
     known = {key: puzzle for file in files for key, puzzle in file.items()}
-    listed = [each.id for each in _decoded(folder / INDEX, _Index).puzzles]
-    if lacking := [name for name in listed if name not in known]:
+    listed = _decoded(folder / INDEX, _Index).puzzles
+    if lacking := [each.id for each in listed if each.id not in known]:
         raise ValueError(
             f"{folder / INDEX} lists puzzle {lacking[0]}, which is in none of "
             f"{', '.join(FILES.values())}"
         )
-    return [known[name] for name in listed]
+    return [known[each.id] | asdict(each) for each in listed]
 
 
 class _Listed(Struct):
+    """What may be known of a puzzle before it is solved."""
+
     id: str
+    kind: Kind
+    rank: int
+    count: int
+    loss: int | float
+    position: str
 
 
 class _Index(Struct):

@@ -2,6 +2,7 @@
 // wrong one moves it back to the first. No elements.
 
 import { inBrowser } from "./kept.js";
+import { readMove, readOpening } from "./notation.js";
 
 /** @typedef {{ position: string, played: string, best: string, rivals?: string[], lost_win: number | null, lost_points: number, game: string | null, turn: number, when: string, kind?: string, last?: string | null }} Mistake
  *   `rivals`: moves that the review could not tell from the best; `kind` of rules; `last`: the move before it. Mistakes that were kept long ago lack them. */
@@ -58,4 +59,27 @@ export const forgetAll = (positions) => {
 /** Take a mistake out of the drill. @param {Mistake} mistake */
 export const forget = (mistake) => {
   inBrowser.set("mistakes", mistakes().filter((each) => cardOf(each) !== cardOf(mistake)));
+};
+
+/** All that is kept, for a file. */
+export const packed = () => ({ mistakes: mistakes(), drill: cards(), equipments: inBrowser.get("equipments") ?? {} });
+
+/** Take what another browser kept; a card stays in the higher of its boxes. Return how many mistakes came. @param {any} told */
+export const merge = (told) => {
+  const sound = (Array.isArray(told.mistakes) ? told.mistakes : []).filter(isMistake), known = cards();
+  const isHigher = (/** @type {[string, any]} */ [key, card]) => Number.isInteger(DAYS[card?.box]) && Number.isFinite(card.due) && (known[key]?.box ?? -1) < card.box;
+  keepMistakes([...mistakes(), ...sound]);
+  inBrowser.set("drill", { ...known, ...Object.fromEntries(Object.entries(told.drill ?? {}).filter(isHigher)) });
+  const boards = Object.entries(told.equipments ?? {}).filter(([, each]) => Number.isInteger(each?.layout?.columns) && Array.isArray(each.layout.letter) && Array.isArray(each.layout.word) && Array.isArray(each.tiles));
+  inBrowser.set("equipments", { ...Object.fromEntries(boards), ...inBrowser.get("equipments") });
+  return sound.length;
+};
+
+/** Whether the drill can ask a mistake. @param {any} told */
+const isMistake = (told) => {
+  try {
+    return readOpening(told.position).racks[0] !== "" && [told.played, told.best, ...(told.rivals ?? [])].every((move) => readMove(move, 15)) && Number.isFinite(told.lost_points);
+  } catch {
+    return false;
+  }
 };

@@ -7,11 +7,12 @@ import { MoveEntry } from "./entry.js";
 import { namedMove } from "./game.js";
 import { inBrowser } from "./kept.js";
 import { keyOf } from "./puzzle.js";
-import { freshOn, onRack, readMove, readOpening, tilesOf, withMove } from "./notation.js";
+import { freshOn, leftOf, readMove, readOpening, tilesOf, withMove } from "./notation.js";
 import { index, scoreLine } from "./puzzles_view.js";
 import { reviewLink } from "./review_link.js";
 import { gameHash } from "./server.js";
-import { decimal, moment, percent, texts } from "./texts.js";
+import { puzzleTexts as texts } from "./puzzle_texts.js";
+import { decimal, moment, percent, texts as common } from "./texts.js";
 
 /** @import { Mistake } from "./boxes.js" */
 /** @import { Board } from "./notation.js" */
@@ -35,7 +36,7 @@ export class DrillView extends HTMLElement {
   }
 
   async connectedCallback() {
-    this.replaceChildren(h("p", {}, texts.loading));
+    this.replaceChildren(h("p", {}, common.loading));
     const told = await index(this, texts.drill);
     if (!told) return;
     this.usual = told.equipment;
@@ -68,7 +69,7 @@ export class DrillView extends HTMLElement {
           h("div", { class: "known" }, scoreLine(scores),
             last && (fresh.size || last.startsWith("-")) && h("p", {}, texts.lastPlay(namedMove(last, this.equipment.layout.columns, board)))),
           this.verdict, this.below,
-          h("section", {}, h("h2", {}, texts.unseenTiles), ...unseen(board, racks[0], this.equipment)))),
+          h("section", {}, h("h2", {}, common.unseenTiles), ...unseen(board, racks[0], this.equipment)))),
       h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1))), links());
     this.place.replaceChildren(this.entry);
     this.entry.draft = null; // no tile stays from the mistake before
@@ -92,7 +93,7 @@ export class DrillView extends HTMLElement {
     const text = (/** @type {string} */ each) => namedMove(each, columns, board);
     const isBest = same(mistake.best), isRight = isBest || (mistake.rivals ?? []).some(same);
     answered(mistake, isRight, Date.now());
-    const lost = mistake.lost_win === null ? texts.points_(decimal(mistake.lost_points)) : texts.chance(percent(mistake.lost_win), decimal(mistake.lost_points));
+    const lost = mistake.lost_win === null ? common.points_(decimal(mistake.lost_points)) : texts.chance(percent(mistake.lost_win), decimal(mistake.lost_points));
     this.verdict.replaceChildren(
       h("p", { class: isRight ? "right" : "wrong" }, h("strong", {}, isRight ? texts.isRight : texts.isWrong), " ",
         isBest ? texts.drillRight(text(move)) : isRight ? texts.drillAsGood(text(move), text(mistake.best)) : texts.drillWrong(text(mistake.best))),
@@ -103,7 +104,7 @@ export class DrillView extends HTMLElement {
     this.place.replaceChildren(shown, h("p", { class: "note" }, texts.bestShown));
     this.below.replaceChildren(
       h("button", { type: "button", class: "main", click: () => this.goOn() }, texts.nextMistake),
-      button(texts.forget, () => { forget(mistake); this.goOn(); }),
+      button(common.forget, () => { forget(mistake); this.goOn(); }),
       mistake.game && h("a", { href: gameHash(mistake.game, mistake.turn) }, texts.toTurn(mistake.turn)) || "", " ",
       mistake.game && reviewLink(mistake.game) || "");
     this.verdict.focus();
@@ -118,8 +119,7 @@ const laidBy = (move, board, { layout }) => {
 
 /** The tiles that one did not see. @param {Board} board @param {string} rack @param {Equipment} equipment */
 const unseen = (board, rack, { tiles, rackSize = 7 }) => {
-  const seen = [...board.values(), ...tilesOf(rack)].map(onRack);
-  const left = tiles.map(({ tile, count }) => /** @type {const} */ ([tile, count - seen.filter((each) => each === tile).length])).filter(([, count]) => count > 0);
+  const left = leftOf(tiles, [...board.values(), ...tilesOf(rack)]);
   return unseenTiles(left, Math.max(0, left.reduce((sum, [, count]) => sum + count, 0) - rackSize), true);
 };
 

@@ -34,7 +34,7 @@ export class HomeView extends Asking {
     this.small.look(on.map(({ game }) => game));
     this.offers ??= Promise.all([tournament || own ? null : ask("api/play").catch(() => null), ladder ? ask("api/ladder").catch(() => null) : null]);
     const [play, standing] = await this.offers, drilled = due(Date.now()).length;
-    const solved = Object.values(inBrowser.get("puzzles") ?? {}).filter((each) => each === "solved").length;
+    const solved = Object.values(inBrowser.get("puzzles") ?? {}).filter((each) => each === "solved" || each === "helped").length;
     const first = standing ? [...standing.bots, ...standing.persons].sort((one, other) => other.rating - one.rating).slice(0, LADDER_LISTED) : [];
     const cards = [
       play && card(texts.playTitle, choice(play, standing), link("#/play", homeTexts.playOther)),

@@ -28,6 +28,12 @@ export const capitalOf = (text, tiles) => tiles.find(({ blanked }) => blanked ==
 /** What a tile is on a rack. @param {string} tile */
 export const onRack = (tile) => (isBlank(tile) ? "?" : tile);
 
+/** How many are left of each tile of a set that has some left. @param {{ tile: string, count: number }[]} tiles @param {string[]} seen on racks and on the board @returns {[string, number][]} */
+export const leftOf = (tiles, seen) => {
+  const gone = seen.map(onRack);
+  return tiles.map(({ tile, count }) => /** @type {[string, number]} */ ([tile, count - gone.filter((each) => each === tile).length])).filter(([, count]) => count > 0);
+};
+
 /** What a tile scores, a blank nothing. @param {string} tile @param {{ tile: string, points: number }[]} tiles */
 export const pointsOf = (tile, tiles) => tiles.find((each) => each.tile === tile)?.points ?? 0;
 

@@ -30,14 +30,14 @@ export class ProofLine extends HTMLElement {
     if (!this.firstChild) this.append(this.list, h("div", { class: "controls" }, this.back, this.where, this.on));
   }
 
-  /** Show a line from its beginning. @param {Board[]} boards before and after each step @param {Step[]} steps */
-  show(boards, steps) {
+  /** Show a line. @param {Board[]} boards before and after each step @param {Step[]} steps @param {number} [at] the step to begin at */
+  show(boards, steps, at = 1) {
     this.boards = boards;
     this.steps = steps.map(({ text, score }, index) =>
       h("button", { type: "button", class: "step", click: () => this.go(index + 1) },
         index % 2 ? texts.theirs(text, score) : texts.yours(text, score)));
     this.list.replaceChildren(...this.steps.map((step) => h("li", {}, step)));
-    this.go(1);
+    this.go(at);
   }
 
   /** @param {number} at */

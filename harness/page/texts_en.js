@@ -3,7 +3,6 @@
 import { game } from "./texts_en_game.js";
 import { lists } from "./texts_en_lists.js";
 import { play } from "./texts_en_play.js";
-import { puzzles } from "./texts_en_puzzles.js";
 import { review } from "./texts_en_review.js";
 
-export const texts = { ...lists, ...game, ...review, ...play, ...puzzles };
+export const texts = { ...lists, ...game, ...review, ...play };

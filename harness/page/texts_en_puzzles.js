@@ -3,85 +3,129 @@
 import { capital, counted } from "./formats.js";
 import { end } from "./texts_en_review.js";
 
-/**
- * A parameter without a type is a text.
- * @satisfies {Record<string, object | string | ((first: string, second: string, third: string) => string)>}
- */
+/** How a puzzle went. @type {Record<string, string>} */
+const RESULTS = { solved: "solved at once", helped: "solved with help", missed: "solution shown", tried: "not solved yet" };
+
+/** @type {Record<string, string>} */
+const KINDS = { endgame: "Endgame", preendgame: "Pre-endgame" };
+/** What the best move does. @type {Record<string, string>} */
+const THEMES = {
+  bingo: "Bingo", out: "Going out at once", out_in_two: "Out in two", stuck: "Sticking the opponent with tiles", block: "Taking the opponent's place",
+  setup: "Setting up a second play", parallel: "Parallel play", small: "One or two tiles", quiet: "Giving up points", result: "A win or tie at stake", pass: "Pass",
+};
+
+/** A parameter without a type is a text.
+ * @satisfies {Record<string, object | string | ((first: string, second: string, third: string) => string)>} */
 export const puzzles = {
-  // puzzles
-  puzzles: "Puzzles",
+  // the list
   toPuzzles: "To the puzzles",
   puzzlesAre: (lexicon) =>
-    `Positions from games of our own bots; what each move loses is proven. The words are those of ${lexicon}. The first of each kind are the easiest. What you have solved is kept in this browser only.`,
-  kinds: { endgame: "Endgames", preendgame: "Pre-endgames" },
-  kindIs: {
-    endgame: "The bag is empty, so both racks are known. Find the move with the best spread at the end of the game.",
-    preendgame: "One tile is in the bag. Of the tiles that it may be, find the move that wins with the most, if both sides see all tiles afterwards.",
-  },
-  asks: {
-    endgame: "The bag is empty and it is your turn. Which move gives you the best spread at the end of the game?",
-    preendgame: "One tile is in the bag and it is your turn. Which move wins most often? A tie is half a win.",
-  },
-  /** @param {"endgame" | "preendgame"} kind @param {number} number @param {"solved" | "helped" | "missed"} [result] */
-  puzzleIs: (kind, number, result) =>
-    `${kind === "endgame" ? "Endgame" : "Pre-endgame"} ${number}${result ? `, ${{ solved: "solved", helped: "solved with a hint", missed: "missed" }[result]}` : ""}`,
-  /** @param {number} solved @param {number} all */
-  solvedOf: (solved, all) => `${solved} of ${all} solved`,
+    `What is the best move? Endgames and pre-endgames from games of our own bots; what each move leads to is proven. The words are those of ${lexicon}.`,
+  levels: ["Easy", "Medium", "Hard", "Very hard"],
+  /** @param {number} least @param {number} most */
+  levelIs: (least, most) => `${most === Infinity ? `${least} or more` : `${least} to ${most}`} moves that look better fail`,
+  marksAre: "✓ solved at once, ◐ with help or after a wrong move, ✗ solution shown, … not solved yet; pre-endgames are dashed. The more moves look better than the best, by score and tiles kept, the harder it is.",
+  /** @param {number} solved @param {number} all @param {number} atOnce */
+  solvedOf: (solved, all, atOnce) => `${solved} of ${all} solved, ${atOnce} at once`,
+  /** @param {number} number @param {string} kind @param {string} level @param {string} [result] */
+  linkIs: (number, kind, level, result) => [`Puzzle ${number}`, KINDS[kind] ?? "", level, RESULTS[result ?? ""]].filter(Boolean).join(", "),
+  next: (level) => `Next puzzle: ${level.toLowerCase()}`,
+  allSolved: "All of these are solved.",
+  theme: "Show",
+  everything: "All puzzles",
+  wrong: "Those that I did not solve at once",
+  byKind: "By position",
+  byAnswer: "By the best move (this tells what to look for)",
+  /** @param {string} theme @param {number} count */
+  themeIs: (theme, count) => `${THEMES[theme] ?? theme} (${count})`,
+  kinds: KINDS,
+  themes: THEMES,
+  noneOfThese: "There are no such puzzles.",
+  /** @param {number} due */
+  toDrill: (due) => (due ? `From your own games: ${counted(due, "mistake")} due` : "From your own games: your mistakes"),
+  drillIs: "A review keeps them for you, and each comes up again until you know it.",
+
+  // progress
+  progress: "Your progress",
+  progressIs: "It is kept in this browser only. A file takes it to another one, with your own mistakes.",
+  notKept: "This browser keeps nothing: what you solve is forgotten when this page is closed, unless you save it to a file.",
+  save: "Save to a file",
+  take: "Take from a file",
+  /** @param {number} count @param {number} mistakes @param {number} elsewhere */
+  taken: (count, mistakes, elsewhere) => [
+    `Taken: results of ${counted(count, "puzzle")}, and ${counted(mistakes, "mistake")} of your own.`,
+    elsewhere ? `${counted(elsewhere, "result")} of them ${elsewhere === 1 ? "is" : "are"} of puzzles that are not here.` : "",
+  ].filter(Boolean).join(" "),
+  otherWords: (theirs, ours) => `The puzzles of that file are with the words of ${theirs}, those here with ${ours}.`,
+  noProgress: (file) => `${file} is no file of progress. Choose one that this page saved (tilewire-puzzles.json); nothing was changed.`,
+  /** @param {string} file @param {number} version */
+  laterProgress: (file, version) => `${file} was saved by a later tilewire (version ${version} of its form). Open this page there, or reload it; nothing was changed.`,
+
+  // what is asked
   noPuzzles: "The puzzles can't be read. Reload the page to try again.",
-  noPuzzle: "There is no such puzzle here.",
+  noSolution: "What the moves lead to can't be read now. Try again in a moment.",
+  noPuzzle: "There is no such puzzle here",
+  noPuzzleWhy: (lexicon) => `The link may be old, or of a server with other puzzles. Those here are with the words of ${lexicon}.`,
+  /** @param {number} number @param {string} kind */
+  puzzleIs: (number, kind) => `Puzzle ${number}: ${kind.toLowerCase()}`,
+  /** @param {string} level @param {number} failing */
+  hardness: (level, failing) => `${level}: ${failing === 1 ? "1 move that looks better fails" : `${failing} moves that look better fail`}.`,
+  /** @type {Record<string, string>} */
+  asks: {
+    endgame: "Your turn, and the bag is empty. Which move ends the game with the best spread?",
+    preendgame: "Your turn, and one tile is in the bag. Which move wins most often? A tie is half a win.",
+  },
   /** @param {number} own @param {number} other */
   standing: (own, other) => `You ${own}, opponent ${other}: ${end(own - other)}`,
   opponentsRack: "The opponent's rack",
-  unseenTiles: "Tiles that you don't see",
   /** @param {number} unseen */
   oneInBag: (unseen) => `One of these ${unseen} is in the bag, each equally likely; the opponent holds the others.`,
   hint: "Hint",
-  giveUp: "Show the solution",
+  whyNot: "Why not?",
+  showMe: "Show me",
+  goOnTrying: "Go on trying",
   /** @param {number} tiles */
   hintTiles: (tiles) => `The best move lays ${counted(tiles, "tile")}.`,
   hintSquare: (square) => `Its word begins at ${square}.`,
   hintPass: "The best move lays no tile.",
+  notLegal: (move, lexicon) => `${move} is not valid: a word that it makes is not in ${lexicon}. This does not count; try another move.`,
   isRight: "Right.",
   isWrong: "Not the best.",
-  /** @param {number} spread */
-  resultIs: (spread) => (spread > 0 ? `wins by ${spread}` : spread < 0 ? `loses by ${-spread}` : "ties"),
+  /** How good a wrong move is. @type {Record<string, (move: string) => string>} */
+  howGood: {
+    result: (move) => capital(`${move} lets a win or a tie go that can be had.`),
+    close: (move) => capital(`${move} is close to the best.`),
+    worse: (move) => capital(`${move} is some way from the best.`),
+    far: (move) => capital(`${move} is far from the best.`),
+  },
+  /** @param {number} tries */
+  goOn: (tries) => (tries === 1 ? "Try another move, or ask." : `${tries} moves tried. Try another, or ask.`),
+  tried: "Tried so far",
+
+  // the solution
   /** @param {string} move @param {number} spread @returns {string} */
-  endsAt: (move, spread) => `${move} ${puzzles.resultIs(spread)}`,
-  right: (best) => capital(`${best}, and no move does better.`),
-  solutionIs: (best) => `The solution: ${best}.`,
-  /** @param {string} move @param {number} points @param {string} best @param {number} spread @returns {string} */
-  loses: (move, points, best, spread) => capital(`${move} loses ${counted(points, "point")}: ${best}, this ${puzzles.resultIs(spread)}.`),
-  replyIs: (reply) => `The opponent's best answer to it: ${reply}.`,
-  /** @param {string} move @param {number} wins @param {number} of @param {boolean} ties */
-  winsWith: (move, wins, of, ties) => `${move} wins with ${wins} of ${of} tiles${ties ? " (a tie is half a win)" : ""}`,
-  /** @param {string} move @param {string} share @param {string} best @param {number} wins @param {boolean} atMost */
-  losesWins: (move, share, best, wins, atMost) =>
-    capital(`${move} loses ${atMost ? "at least " : ""}${share} of the games: ${best}, this with ${atMost ? "at most " : ""}${wins}.`),
-  notLegal: (move, lexicon) => `${move} is not valid: a word that it makes is not in ${lexicon}. This does not count; try another move.`,
-  inBag: "In the bag",
-  ifInBag: "If the bag holds",
-  byTile: "By the tile in the bag",
-  /** @type {Record<string, string>} */
-  outcomes: { W: "wins", D: "ties", L: "loses", "?": "not proven" },
+  endsAt: (move, spread) => capital(spread > 0 ? `${move} wins by ${spread}, with the best play of both from then on.`
+    : spread < 0 ? `${move} loses by ${-spread}, with the best play of both from then on.` : `${move} ties, with the best play of both from then on.`),
+  /** @param {string} move @param {number} wins @param {number} of @param {boolean} ties @param {boolean} atMost */
+  winsWith: (move, wins, of, ties, atMost) =>
+    capital(`${move} wins with ${atMost ? "at most " : ""}${wins || "none"} of ${of} tiles${ties ? " (a tie is half a win)" : ""}.`),
+  noBetter: "No move does better.",
+  solution: "The solution:",
   bestPlay: "The best play of both sides",
-  /** @param {string} move @param {number} score */
-  yours: (move, score) => `You: ${move}, ${counted(score, "point")}`,
-  /** @param {string} move @param {number} score */
-  theirs: (move, score) => `Opponent: ${move}, ${counted(score, "point")}`,
-  stepBack: "One move back",
-  stepOn: "One move forward",
-  /** @param {number} at @param {number} of */
-  moveOf: (at, of) => `move ${at} of ${of}`,
+  playAfter: (move) => `How it goes on after ${move}`,
+  lines: "Show how it goes on after",
+  ifInBag: "If the bag holds",
+  tileOutcome: (tile, outcome) => `${tile}: ${outcome}`,
+  playingOut: "The server is playing it out …",
+  notPlayedOut: "The rest is proven, too, but can't be played out here: this server does not analyse, or has no time now.",
+  themesAre: "Themes:",
+  toStudy: "Look at it in the study",
   again: "Try again",
   nextPuzzle: "Next puzzle",
-  allSolved: "All solved: to the list",
 
   // a drill of one's own mistakes
   drill: "Your own mistakes",
-  drillTitle: "Drill",
   lastPlay: (move) => `The last move was ${move}.`,
-  /** @param {number} due */
-  toDrill: (due) => (due ? `Go through your ${counted(due, "mistake")}` : "Nothing to go through now"),
   noMistakes: "No mistake is kept in this browser. Review a game of yours and keep its mistakes; they come up here.",
   drillDone: (when) => `Nothing is due. The next mistake comes up on ${when}.`,
   /** @param {number} due */
@@ -93,10 +137,8 @@ export const puzzles = {
   sameAgain: (lost) => `You played this in the game, too; it loses ${lost}.`,
   youPlayed: (move, lost) => `In the game you played ${move}, which lost ${lost}.`,
   unknownLoss: "What this move loses was not analysed; try it in the review of the game.",
-  points_: (points) => `${points} points`,
   chance: (win, points) => `${win} of the chance to win, ${points} points`,
   nextMistake: "Next",
-  forget: "Do not ask again",
   /** @param {number} turn */
   toTurn: (turn) => `Turn ${turn} of the game`,
   /** @param {number[]} days */

@@ -180,4 +180,23 @@ export const review = {
   study: "Study",
   toStudy: "Study",
   toReview: "Review",
+
+  // lines of moves, and what others share with puzzles
+  puzzles: "Puzzles",
+  unseenTiles: "Tiles that you don't see",
+  inBag: "In the bag",
+  byTile: "By the tile in the bag",
+  /** @type {Record<string, string>} */
+  outcomes: { W: "wins", D: "ties", L: "loses", "?": "not proven" },
+  /** @param {string} move @param {number} score */
+  yours: (move, score) => `You: ${move}, ${counted(score, "point")}`,
+  /** @param {string} move @param {number} score */
+  theirs: (move, score) => `Opponent: ${move}, ${counted(score, "point")}`,
+  stepBack: "One move back",
+  stepOn: "One move forward",
+  /** @param {number} at @param {number} of */
+  moveOf: (at, of) => `move ${at} of ${of}`,
+  drillTitle: "Drill",
+  points_: (points) => `${points} points`,
+  forget: "Do not ask again",
 };

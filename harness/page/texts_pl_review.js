@@ -157,4 +157,19 @@ export const review = {
   study: "Studium",
   toStudy: "Studium",
   toReview: "Analiza",
+
+  // lines of moves, and what others share with puzzles
+  puzzles: "Zadania",
+  unseenTiles: "Płytki, których nie widzisz",
+  inBag: "W worku",
+  byTile: "Według płytki w worku",
+  outcomes: { W: "wygrywa", D: "remisuje", L: "przegrywa", "?": "nie dowiedziono" },
+  yours: (move, score) => `Ty: ${move}, ${counted(score, "punkt", "punkty", "punktów")}`,
+  theirs: (move, score) => `Przeciwnik: ${move}, ${counted(score, "punkt", "punkty", "punktów")}`,
+  stepBack: "O ruch wstecz",
+  stepOn: "O ruch dalej",
+  moveOf: (at, of) => `ruch ${at} z ${of}`,
+  drillTitle: "Powtórki",
+  points_: (points) => `${points} pkt`,
+  forget: "Nie pytaj więcej",
 };

@@ -27,7 +27,7 @@ ENGLISH = """async () => {
   const plain = (value) => typeof value === "string" ? [value]
     : value && typeof value === "object" ? Object.values(value).flatMap(plain) : [];
   const both = await Promise.all(["en", "pl"].map(async (tag) => {
-    const areas = ["", "_home", "_study"].map((area) => read(`texts_${tag}${area}.js`));
+    const areas = ["", "_home", "_puzzles", "_study"].map((area) => read(`texts_${tag}${area}.js`));
     return (await Promise.all(areas)).flatMap(plain);
   }));
   const [english, polish] = both.map((texts) => new Set(texts));
@@ -65,10 +65,15 @@ async def check_polish(shown: Opened) -> None:
 async def test_the_language_is_the_browser_s_until_it_is_chosen(url: str, browser: Browser) -> None:
     shown = await opened(browser, locale="pl-PL")
     page = shown.page
-    for view in ("", "games", "puzzles", "puzzles/e1", "drill", "play", "review", "nothing"):
+    for view in ("", "games", "drill", "play", "review", "nothing", "puzzles"):
         await shown.go(f"{url}#/{view}")
         await page.locator("main h1").first.wait_for()
         await check_polish(shown)
+    await page.locator("main a[href^='#/puzzles/']").first.click()
+    for name in ("Podpowiedź", "Pokaż rozwiązanie"):
+        await page.get_by_role("button", name=name).press("Enter")
+    await page.get_by_text("Najlepsza gra obu stron").wait_for()
+    await check_polish(shown)
     await page.get_by_role("button", name="English").press("Enter")
     await page.get_by_role("link", name="Games", exact=True).wait_for()
     await page.reload()

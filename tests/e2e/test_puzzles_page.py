@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
+import string
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import AXE, PHONE, Opened, find_faults, opened
+from e2e.browsing import AXE, DESK, PHONE, Opened, find_faults, opened
 from websockets.datastructures import Headers
 
-from harness.lab.puzzles import INDEX, read_files
-from harness.page import FOLDER, Page
+from harness.lab.puzzles import FILES, INDEX, THEMES, read_files
+from harness.page import FOLDER
+from harness.page import Page as PageFiles
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Route
+    from pathlib import Path
+
+    from playwright.async_api import Browser, Page, Route
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PAGE = Page.read()
+PAGE = PageFiles.read()
 ADDRESS = "http://localhost"
 NOTHING = {"tournament": False, "ladder": False, "on": [], "past": [], "before": None}
 
@@ -33,12 +38,9 @@ MISTAKE = {
     "turn": 3,
     "when": "2026-11-23T12:00:00Z",
 }
+LISTED = {"id": "one", "kind": "preendgame", "rank": 2, "position": MISTAKE["position"]}
 PREENDGAME = {
-    "id": "one",
-    "kind": "preendgame",
-    "position": MISTAKE["position"],
     "best": "9G AE",
-    "static": "9C AT",
     "bag": [["E", 3], ["S", 1]],
     "lines": [[[["9G AE", 12], ["-", 0]], 5], [[["9G AE", 12], ["8C ......", 3], ["-", 0]], 9]],
     "moves": [["WW", "9G AE,9C EA"], ["WL", "9C AT"], ["?L", "9C AN"], ["LL", "-"]],
@@ -78,11 +80,12 @@ async def shown(browser: Browser) -> AsyncIterator[Opened]:
 async def serve(route: Route) -> None:
     path = route.request.url.removeprefix(ADDRESS)
     if path.endswith("/preendgames.json"):
-        await route.fulfill(json={"one": PREENDGAME})
+        known = json.loads((FOLDER / FILES["preendgame"]).read_text("utf-8"))
+        await route.fulfill(json=known | {"one": PREENDGAME})
         return
     if path.endswith("/puzzles.json"):
         index = json.loads((FOLDER / INDEX).read_text("utf-8"))
-        index["puzzles"].append({"id": "one", "kind": "preendgame"})
+        index["puzzles"].append(LISTED)
         await route.fulfill(json=index)
         return
     if path == "/api/games":
@@ -99,7 +102,143 @@ async def answer(shown: Opened, move: str) -> None:
     await shown.page.locator("move-entry").evaluate("(entry, move) => entry.send(move)", move)
 
 
-async def test_all_puzzles_are_listed_and_an_endgame_is_graded(shown: Opened) -> None:
+def spellings(puzzle: dict[str, Any], move: str, board: dict[int, str]) -> set[str]:
+    """Return how a move may be written on the page."""
+    square, word = move.split(" ")
+    across = square[0].isdigit()
+    row = int(square.strip(string.ascii_uppercase)) - 1
+    at = row * 15 + ord(square.strip(string.digits)) - ord("A")
+    there = [board.get(at + index * (1 if across else 15), "") for index in range(len(word))]
+    letters = [new if new != "." else old for new, old in zip(word, there, strict=True)]
+    bracketed = [new if new != "." else f"({old})" for new, old in zip(word, there, strict=True)]
+    plain, full = "".join(letters), "".join(bracketed).replace(")(", "")
+    return {f"{square} {each}" for each in (word, plain, full)} | {full} - {plain}
+
+
+def board_of(puzzle: dict[str, Any]) -> dict[int, str]:
+    board, at = {}, 0
+    for part in re.findall(r"\d+|[^/]", puzzle["position"].split(" ")[0]):
+        if part.isdigit():
+            at += int(part)
+        else:
+            board[at] = part
+            at += 1
+    return board
+
+
+async def all_of(page: Page) -> str:
+    """Return all that is in the page: text, attributes, fields, and what the browser keeps."""
+    return str(
+        await page.evaluate(
+            "[document.documentElement.outerHTML, document.title, location.href, "
+            "...[...document.querySelectorAll('input, select')].map(({ value }) => value), "
+            "JSON.stringify([{ ...localStorage }, { ...sessionStorage }])].join('\\n')"
+        )
+    )
+
+
+async def test_twenty_puzzles_played_badly_give_nothing_away_before_one_asks(
+    shown: Opened, tmp_path: Path
+) -> None:
+    page, puzzles = shown.page, read_files(FOLDER)
+    hidden = {*FILES.values(), THEMES}
+    played = puzzles[::12]
+    assert len(played) == 20
+    assert {each["kind"] for each in played} == set(FILES)
+    for number, puzzle in enumerate(played):
+        shown.asked.clear()
+        await shown.go(f"{ADDRESS}/#/puzzles/{puzzle['id']}")
+        if number % 5 == 0:
+            await page.reload()
+        await page.locator("move-entry tile-board").wait_for()
+        assert hidden.isdisjoint(url.rpartition("/")[2] for url in shown.asked), "not asked for yet"
+        board = board_of(puzzle)
+        secret = spellings(puzzle, puzzle["best"], board)
+        moves = [move for *_, some in puzzle["moves"] for move in some.split(",")]
+        best = {puzzle["best"]}
+        if puzzle["kind"] == "preendgame":
+            worths = {each: worth(puzzle, each) for each, _ in puzzle["moves"]}
+            most = max(worths.values())
+            best = {
+                move
+                for each, some in puzzle["moves"]
+                for move in some.split(",")
+                if worths[each] == most
+            }
+        wrong = [move for move in moves if move not in best and move != "-"]
+        for move in (puzzle["static"], wrong[0], wrong[len(wrong) // 2], wrong[-1]):
+            before = await all_of(page)
+            await answer(shown, move)
+            await page.locator(".graded .wrong").wait_for()
+            text = await all_of(page)
+            mine = {each for wrong_move in wrong for each in spellings(puzzle, wrong_move, board)}
+            for each in secret - mine:
+                assert each not in text, (puzzle["id"], each)
+            assert before != text
+        if puzzle["kind"] == "endgame":
+            spread = puzzle["spread"]
+            assert f"by {abs(spread)}" not in text
+        await page.get_by_role("button", name="Show me").press("Enter")
+        await page.get_by_role("button", name="Next puzzle").wait_for()
+        text = await all_of(page)
+        assert any(each in text for each in secret), "the test knows how it is written"
+    results = await kept(shown, "puzzles")
+    assert results == {each["id"]: "missed" for each in played}
+    await carried(shown, tmp_path)
+
+
+def worth(puzzle: dict[str, Any], outcomes: str) -> float:
+    bag: list[tuple[str, int]] = puzzle["bag"]
+    wins = {"W": 1.0, "?": 1.0, "D": 0.5, "L": 0.0}
+    return sum(wins[each] * count for each, (_, count) in zip(outcomes, bag, strict=True))
+
+
+async def carried(shown: Opened, path: Path) -> None:
+    """Take the progress to another browser by a file; what is better there stays."""
+    results = await kept(shown, "puzzles")
+    await shown.page.evaluate(
+        "mistake => localStorage['tilewire.mistakes'] = JSON.stringify([mistake])", MISTAKE
+    )
+    await shown.go(f"{ADDRESS}/#/puzzles")
+    async with shown.page.expect_download() as download:
+        await shown.page.get_by_role("button", name="Save to a file").press("Enter")
+    file = path / "progress.json"
+    await (await download.value).save_as(file)
+    browser = shown.page.context.browser
+    assert browser is not None
+    other = await opened(browser, DESK)
+    await other.page.route("**/*", serve)
+    await other.go(f"{ADDRESS}/#/puzzles")
+    await other.page.get_by_text("0 of").first.wait_for()
+    solved = next(iter(results))
+    await other.page.evaluate(
+        "kept => localStorage['tilewire.puzzles'] = kept", json.dumps({solved: "solved"})
+    )
+    for text, said in (
+        ("no JSON", "is no file of progress"),
+        ('{"tilewire": "puzzles", "puzzles": null}', "is no file of progress"),
+        ('{"tilewire": "puzzles", "form": 9, "puzzles": {}}', "a later tilewire"),
+        (
+            '{"tilewire": "puzzles", "form": 1, "lexicon": "other", "puzzles": {"x": "solved"}, '
+            '"mistakes": [3, {"position": ""}], "drill": {"a": 1}, "equipments": {"b": {}}}',
+            "1 result of them is of puzzles that are not here. The puzzles of that file are with",
+        ),
+    ):
+        wrong = path / "wrong.json"
+        wrong.write_text(text)
+        await other.page.locator("#progress").set_input_files(wrong)
+        await other.page.get_by_text(said).wait_for()
+    await other.page.locator("#progress").set_input_files(file)
+    await other.page.get_by_text("results of 20 puzzles, and 1 mistake of your own.").wait_for()
+    assert await kept(other, "puzzles") == results | {solved: "solved", "x": "solved"}
+    assert await other.page.locator(".numbers .missed").count() == 19
+    await other.page.get_by_role("link", name="From your own games: 1 mistake due").press("Enter")
+    await other.page.get_by_text("You made a mistake here").wait_for()
+    assert other.said == []
+    await other.page.close()
+
+
+async def test_an_endgame_is_tried_until_it_is_solved(shown: Opened) -> None:
     page, puzzles = shown.page, read_files(FOLDER)
     puzzle = next(each for each in puzzles if "-" not in (each["best"], each["static"]))
     await shown.go(f"{ADDRESS}/#/puzzles")
@@ -107,62 +246,104 @@ async def test_all_puzzles_are_listed_and_an_endgame_is_graded(shown: Opened) ->
     assert await page.locator(".numbers a").count() == len(puzzles) + 1
     await keep_out_nobody(shown)
     await page.locator(f".numbers a[href='#/puzzles/{puzzle['id']}']").press("Enter")
-    await page.get_by_role("button", name="Hint").click()
-    await page.get_by_text("The best move lays").wait_for()
     await answer(shown, "1A QQQ")
     await page.get_by_text("is not valid").wait_for()
     await answer(shown, puzzle["static"])
-    loss = puzzle["loss"]
     said = page.locator(".graded")
-    await said.get_by_text(f" loses {loss} point").wait_for()
-    result = f"wins by {puzzle['spread']}" if puzzle["spread"] > 0 else "by"
-    assert result in await said.inner_text()
+    await said.get_by_text("Try another move, or ask.").wait_for()
+    assert await kept(shown, "puzzles") == {puzzle["id"]: "tried"}
+    await keep_out_nobody(shown)
+    await page.get_by_role("button", name="Why not?").click()
+    await page.get_by_role("heading", name="How it goes on after").wait_for()
+    assert await page.locator(".proof .step").count() == 2, "the opponent's best answer is told"
+    await page.get_by_text("can't be played out here").wait_for()
+    await keep_out_nobody(shown)
+    await page.get_by_role("button", name="Go on trying").click()
+    await page.get_by_role("button", name="Hint").click()
+    await page.get_by_text("The best move lays").wait_for()
+    await answer(shown, puzzle["best"])
+    await said.get_by_text("Right.").wait_for()
     steps = page.locator(".proof .step")
     assert await steps.count() == len(puzzle["line"])
     last = len(puzzle["line"])
     await steps.last.click()
     await page.get_by_text(f"move {last} of {last}").wait_for()
     await keep_out_nobody(shown)
-    await page.get_by_role("button", name="Try again").click()
-    await answer(shown, puzzle["best"])
-    await said.get_by_text("Right.").wait_for()
-    assert await kept(shown, "puzzles") == {puzzle["id"]: "missed"}, "the solution was shown"
+    assert await kept(shown, "puzzles") == {puzzle["id"]: "helped"}
     await page.get_by_role("button", name="Next puzzle").click()
     await page.locator("move-entry").wait_for()
     assert puzzle["id"] not in await page.evaluate("location.hash")
+
+
+async def test_themes_are_chosen_and_what_can_not_be_had_is_said(shown: Opened) -> None:
+    page = shown.page
+    themes = json.loads((FOLDER / THEMES).read_text("utf-8"))
+    await shown.go(f"{ADDRESS}/#/puzzles")
+    await page.get_by_label("Show").select_option("setup")
+    await page.locator(f".numbers a >> nth={len(themes['setup']) - 1}").wait_for()
+    hrefs = await page.locator(".numbers a").evaluate_all("all => all.map(({ hash }) => hash)")
+    assert {each.rpartition("/")[2] for each in hrefs} == set(themes["setup"])
+    await page.get_by_role("button", name="Next puzzle: ").press("Enter")
+    await page.locator("move-entry").wait_for()
+    assert await page.evaluate("location.hash") in hrefs
     await shown.go(f"{ADDRESS}/#/puzzles/nosuch")
     await page.get_by_text("There is no such puzzle").wait_for()
+    await page.get_by_role("button", name="Next puzzle: easy").press("Enter")
+    await page.locator("move-entry").wait_for()
+    await page.route("**/endgames.json", lambda route: route.fulfill(status=503))
+    await answer(shown, "-")
+    await page.get_by_text("can't be read now").wait_for()
+    await page.unroute("**/endgames.json")
+    await answer(shown, "-")
+    await page.locator(".wrong").wait_for()
+    shown.said.clear()  # of the answer that failed
 
 
-async def test_a_preendgame_is_graded_by_the_tile_in_the_bag(shown: Opened) -> None:
+async def test_a_browser_that_keeps_nothing_is_told(browser: Browser) -> None:
+    shown = await opened(browser, PHONE)
+    await shown.page.route("**/*", serve)
+    await shown.page.add_init_script(
+        "Storage.prototype.setItem = () => { throw new DOMException('no', 'QuotaExceededError'); }"
+    )
+    await shown.go(f"{ADDRESS}/#/puzzles/one")
+    await answer(shown, "9C AT")
+    await shown.page.get_by_text("This browser keeps nothing").wait_for()
+    await answer(shown, "9G AE")
+    await shown.page.get_by_text("Right.").wait_for()
+    await shown.page.get_by_role("link", name="To the puzzles").click()
+    await shown.page.locator(".numbers .helped").wait_for()
+    await shown.page.get_by_text("This browser keeps nothing").wait_for()
+    await shown.page.close()
+
+
+async def test_a_preendgame_is_shown_by_the_tile_in_the_bag(shown: Opened) -> None:
     page = shown.page
     await shown.go(f"{ADDRESS}/#/puzzles/one")
     await answer(shown, "9C AT")
     said = page.locator(".graded")
-    await said.get_by_text(
-        "9C AT loses 25.0 % of the games: 9G AE wins with 4 of 4 tiles, this with 3."
-    ).wait_for()
-    rows = [row.split() for row in await said.locator("tbody tr").all_inner_texts()]
-    assert rows == [["E", "×3", "wins", "wins"], ["S", "wins", "loses"]]
-    assert await page.locator(".proof .step").count() == 2
-    await page.locator(".choices").get_by_role("button", name="S", exact=True).click()
-    assert await page.locator(".proof .step").count() == 3
-    await page.get_by_role("button", name="Try again").click()
-    await answer(shown, "9C AN")
-    await said.get_by_text("at least 25.0 %").wait_for()
-    await page.get_by_role("button", name="Try again").click()
+    await said.get_by_text("9C AT is some way from the best.").wait_for()
     await answer(shown, "-")
-    await said.get_by_text("A pass loses 100.0 % of the games: 9G AE wins with 4 of 4").wait_for()
+    await said.get_by_text("A pass is far from the best. 2 moves tried.").wait_for()
+    await page.get_by_role("button", name="Why not?").click()
+    await said.get_by_text("A pass wins with none of 4 tiles.").wait_for()
+    assert await page.locator(".choices button").all_inner_texts() == ["E: loses", "S: loses"]
+    await page.get_by_role("button", name="Show me").click()
+    await said.get_by_text("9G AE wins with 4 of 4 tiles.").wait_for()
     rows = [row.split() for row in await said.locator("tbody tr").all_inner_texts()]
     assert rows == [["E", "×3", "wins", "loses"], ["S", "wins", "loses"]]
-    await page.get_by_role("button", name="Try again").click()
+    assert await page.locator(".proof .step").count() == 2
+    await page.locator(".choices").get_by_role("button", name="S: wins").click()
+    assert await page.locator(".proof .step").count() == 3
+    await page.locator(".choices").get_by_role("button", name="9C AT").click()
+    assert await page.locator(".choices button[aria-pressed=true]").all_inner_texts() == [
+        "9C AT",
+        "S: loses",
+    ]
+    await page.reload()
     await answer(shown, "9C EA")
     await said.get_by_text("Right. 9C EA wins with 4 of 4").wait_for()
     heads = await said.locator("thead th").all_inner_texts()
     assert heads == ["In the bag", "9G AE", "9C EA"]
-    await page.reload()
-    await answer(shown, "9G AE")
-    await said.get_by_text("Right.").wait_for()
     assert await kept(shown, "puzzles") == {"one": "solved"}
 
 

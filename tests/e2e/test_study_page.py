@@ -13,6 +13,9 @@ import pytest_asyncio
 from e2e.analysing import analysing
 from e2e.browsing import Opened, find_faults, opened
 
+from harness.lab.puzzles import read_files
+from harness.page import FOLDER
+
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Download, Page, Route
 
@@ -258,3 +261,30 @@ async def test_a_game_of_a_file_opens_at_its_turn(url: str, browser: Browser) ->
     await page.reload()
     await page.locator("study-line .variation [aria-current]").wait_for()
     assert not shown.said
+
+
+async def test_a_wrong_move_of_a_puzzle_is_played_out(browser: Browser, url: str) -> None:
+    shown = await opened(browser, PHONE)
+    page = shown.page
+    puzzles = read_files(FOLDER)
+    endgame = next(each for each in puzzles if "-" not in (each["static"], *each["replies"]))
+    preendgame = next(each for each in puzzles if each["kind"] == "preendgame")
+    for puzzle in (endgame, preendgame):
+        await shown.go(f"{url}#/puzzles/{puzzle['id']}")
+        entry = page.locator("move-entry")
+        await entry.locator("tile-board").wait_for()
+        await entry.evaluate("(entry, move) => entry.send(move)", puzzle["static"])
+        await press(page, "Why not?")
+        await page.get_by_text("playing it out").wait_for(state="hidden")
+        steps = await page.locator(".proof .step").all_inner_texts()
+        assert len(steps) > 1
+        assert [step.split(":")[0] for step in steps[:2]] == ["You", "Opponent"]
+        await press(page, "Show me")
+        await page.get_by_role("button", name="Next puzzle").wait_for()
+        await page.locator(".choices").first.get_by_role("button").nth(1).press("Enter")
+        await page.get_by_text("playing it out").wait_for(state="hidden")
+        assert await page.get_by_text("can't be played out").count() == 0
+    await page.get_by_role("link", name="Look at it in the study").press("Enter")
+    await page.locator("study-view tile-board").first.wait_for()
+    assert shown.said == []
+    await page.close()

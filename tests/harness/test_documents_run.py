@@ -65,9 +65,6 @@ LEFT_OUT = {
         "make match": "installs the program",
         "make test": "is what runs this",
         "tilewire match champion": MAGPIE,
-        "podman": PODMAN,
-        "tilewire train": LONG,
-        "tilewire match static greedy --lexicon mine.txt": FOLLOWS,
     },
     "docs/bridge.md": {
         "tilewire bridge revoke": "needs a page that is paired",
@@ -89,6 +86,8 @@ LEFT_OUT = {
         "python3 siu_conformance.py": "needs the program of another project",
     },
     "docs/files.md": {
+        "tilewire train": LONG,
+        "tilewire match static greedy --lexicon mine.txt": FOLLOWS,
         "import pandas": "needs pandas, and a match",
         "defs.txt, line 2": SHOWN,
         "board, row 8": SHOWN,
@@ -157,7 +156,7 @@ LEFT_OUT = {
 """What isn't run or read, by its beginning, and why."""
 
 PATH = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
-BESIDE = ("serve", "play", "bridge --config", "files", "watch")
+BESIDE = ("serve", "play", "study", "bridge --config", "files", "watch")
 """Commands that run while the next ones do, as in a terminal of their own."""
 
 
@@ -186,6 +185,8 @@ FILES: dict[str, dict[str, tuple[str, Callable[[Path], object]]]] = {
     "docs/bridge.md": {"# bridge.toml": ("bridge.toml", _bridge)},
     "docs/commands.md": {"seats =": ("match.toml", partial(read_settings, given=MatchSettings()))},
     "docs/files.md": {
+        "tilewire train": LONG,
+        "tilewire match static greedy --lexicon mine.txt": FOLLOWS,
         "# my words": ("words.txt", load_lexicon),
         ",1,2,3": ("table.csv", read_win_probabilities),
         "?,?,1,0,0": ("tiles.csv", load_distribution),
@@ -287,7 +288,7 @@ class Reader:
 
     def start(self, arguments: list[str]) -> None:
         """Start what goes on beside the next commands; wait until it is ready for them."""
-        if arguments[0] in ("play", "serve"):  # and not before the one before has ended
+        if arguments[0] in ("play", "serve", "study"):  # and not before the one before has ended
             self.leave()
         if arguments[0] == "serve":
             arguments += ["--port", self.port]

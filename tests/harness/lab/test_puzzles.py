@@ -17,7 +17,15 @@ from engine.preendgame.scenarios import FullPosition
 from engine.rules.position import Position, Rack, unseen
 from engine.rules.rules import check_move, standard_rules
 from harness.analysis.puzzles import LEAST_LOSS, LEAST_SHARE, MOVES, share
-from harness.lab.puzzles import FILES, INDEX, PuzzleStudy, is_proven_again, read_files
+from harness.lab.puzzles import (
+    FILES,
+    INDEX,
+    THEMES,
+    PuzzleStudy,
+    is_proven_again,
+    read_files,
+    write_files,
+)
 from harness.lab.study_context import Field
 from harness.page import FOLDER
 from lexicons.store import load_lexicon
@@ -100,6 +108,57 @@ def test_preendgames_lose_what_they_say() -> None:
             rest = Counter(dict(enumerate(unseen(position, 0, RULES)))) - Counter(bag)
             dealt = position.with_rack(1, tuple(sorted(rest.elements())))
             assert played_out(dealt, line, tuple(bag)) == spread
+
+
+def test_the_index_has_nothing_of_an_answer_and_the_files_are_as_they_are_written(
+    tmp_path: Path,
+) -> None:
+    index = json.loads((FOLDER / INDEX).read_text("utf-8"))
+    for listed in index["puzzles"]:
+        assert set(listed) == {"id", "kind", "rank", "count", "loss", "position"}
+    known, made = {each["id"]: each for each in PUZZLES}, {}
+    for kind, name in FILES.items():
+        made[kind] = [known[id_] for id_ in json.loads((FOLDER / name).read_text("utf-8"))]
+    about = {key: index[key] for key in ("command", "lexicon")}
+    write_files(tmp_path, made, RULES, about)
+    for name in (INDEX, THEMES, *FILES.values()):
+        assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
+
+
+def test_themes_are_true_by_the_rules() -> None:
+    themes = json.loads((FOLDER / THEMES).read_text("utf-8"))
+    known = {each["id"]: each for each in PUZZLES}
+    words = load_lexicon().graph.contains
+    letters = RULES.distribution.alphabet
+
+    def is_legal(position: Position, text: str) -> bool:
+        try:
+            return bool(
+                check_move(position, parse_move(text, position.board, letters), RULES, words, 0)
+            )
+        except ValueError:
+            return False
+
+    for id_ in themes["block"]:
+        puzzle, position = known[id_], read_cgp(known[id_]["position"], RULES)
+        at = next(at for _, at, moves in puzzle["moves"] if puzzle["static"] in moves.split(","))
+        after = {}
+        for key in ("static", "best"):
+            move = parse_move(puzzle[key], position.board, letters)
+            play = check_move(position, move, RULES, words, 0)
+            full = FullPosition(position, ()).after(move, play.score if play else 0, RULES)
+            after[key] = is_legal(full.position, puzzle["replies"][at])
+        assert after == {"static": True, "best": False}, id_
+    for id_ in themes["setup"]:
+        assert not is_legal(read_cgp(known[id_]["position"], RULES), known[id_]["line"][2][0]), id_
+    for id_ in themes["out_in_two"]:
+        line = [move for move, _ in known[id_]["line"]]
+        used = sum(1 for move in line[::2] for each in move.split()[1] if each != ".")
+        assert used == len(read_cgp(known[id_]["position"], RULES).racks[0]), id_
+    assert set(themes) <= {
+        *("bingo", "out", "out_in_two", "stuck", "block", "setup"),
+        *("parallel", "small", "quiet", "result", "pass"),
+    }, "harness/page/puzzle_texts.js names these"
 
 
 def test_the_files_are_small() -> None:
