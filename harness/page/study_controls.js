@@ -19,6 +19,9 @@ const SEATS = /** @type {const} */ ([0, 1]);
 /** Those that the browser keeps, the last first. @returns {{ id: string, name: string, when: string }[]} */
 export const studies = () => inBrowser.get("studies") ?? [];
 
+/** The note by which the server knows such a pass, in any language. */
+const LOST_TURN = "turn lost by a challenge";
+
 export class StudyControls {
   /** @param {StudyView} view */
   constructor(view) {
@@ -100,7 +103,7 @@ export class StudyControls {
     if (what === "end") for (const { move, score, seat } of settlement(position, equipment)) entry(move, score, seat);
     else if (what === "lost") {
       view.play({ move: "-", score: 0 });
-      this.change({ note: texts.lostTurn }, "");
+      this.change({ note: LOST_TURN }, "");
     } else entry(what, Number(points), /** @type {Seat} */ (given === undefined ? last : Number(given)));
   }
 

@@ -26,6 +26,8 @@ export const game = {
   letters: (times) => `letter ×${times}`,
   /** @param {number} times */
   words: (times) => `word ×${times}`,
+  /** What a square shows. @param {number} words @param {number} letters */
+  premium: (words, letters) => (words > 1 ? `${words}W` : letters > 1 ? `${letters}L` : ""),
   steps: "Steps",
   first: "To the beginning",
   back: "One turn back",

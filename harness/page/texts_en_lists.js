@@ -69,6 +69,9 @@ export const lists = {
   mishaps: {
     time: "time", illegal: "illegal moves", resign: "resignation", no_show: "not coming", crash: "crashes", stall: "hangs",
     challenge: "challenges", disconnect: "lost connections", unrevealed: "a share of the draws not revealed",
+    wrong_score: "wrong scores", wrong_rack: "wrong racks", not_a_move: "unreadable moves", not_on_rack: "tiles not on the rack", not_a_word: "not a word",
+    nothing_placed: "no tile placed", too_short: "too short", misses_start: "start not covered", not_connected: "not connected", not_whole_word: "half a word",
+    exchange_too_few_in_bag: "exchanges from too small a bag", exchange_limit: "exchanges too many",
   },
   ratingOverTime: "Rating over time",
   ratingIs: (name, rating, when) => `${name} has ${rating} on ${when}.`,

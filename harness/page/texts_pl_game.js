@@ -19,6 +19,7 @@ export const game = {
   start: "pole startowe",
   letters: (times) => `litera ×${times}`,
   words: (times) => `słowo ×${times}`,
+  premium: (words, letters) => (words > 1 ? `${words}S` : letters > 1 ? `${letters}L` : ""),
   steps: "Kroki",
   first: "Na początek",
   back: "O turę wstecz",

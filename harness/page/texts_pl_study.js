@@ -110,7 +110,6 @@ export const study = {
   takenOff: "niepoprawny: zdjęty",
   inVain: (points) => `poprawny, zostaje: +${points}`,
   loseTurn: "zostaje: strata tury",
-  lostTurn: "tura stracona przez kwestionowanie",
   settle: "koniec: rozlicz stojaki",
   overtime: (name) => `${name}: −10 za czas`,
 
