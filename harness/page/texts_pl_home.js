@@ -8,7 +8,7 @@ export const home = {
   example: "Przykład: teraz nie trwa żadna partia",
   follow: "Śledź tę partię",
   playAgainst: (name, rating) =>
-    `Zagraj: ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
+    `Graj: ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
   ratedBots: "Boty i ich ranking na tym serwerze; jedno kliknięcie zaczyna partię.",
   playOther: "Wybierz innego przeciwnika",
   study: "Studium",
