@@ -90,6 +90,8 @@ def _sentences(tree: ast.AST) -> Iterator[str]:
     """Yield the texts of a module, with {} for what is put in."""
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
-            yield "".join(it.value if isinstance(it, ast.Constant) else "{}" for it in node.values)
+            yield "".join(
+                str(it.value) if isinstance(it, ast.Constant) else "{}" for it in node.values
+            )
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             yield node.value.removeprefix("; ")
