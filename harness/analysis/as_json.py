@@ -26,7 +26,7 @@ from engine.simulation.simulation import Estimate
 from lexicons.alphabet import Alphabet
 from lexicons.leaves import LeaveTable
 
-from .verdict import grade, reasons, verdict_text, why
+from .verdict import grade, is_near, reasons, verdict_text, why
 
 Answer: TypeAlias = (
     RankedMoves | Findings | OverRacks | Inferred | EndgameProof | PreEndgameComparison
@@ -254,6 +254,7 @@ def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
         "clear": findings.is_clear(move),
         "by_points": findings.is_by_points(move),
         "level": findings.is_level(move),
+        "near": is_near(findings, move),
     }
 
 

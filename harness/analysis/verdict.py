@@ -418,6 +418,12 @@ def lead(findings: Findings, move: Move, *, in_points: bool | None = None) -> st
     return plus_minus(share(ahead.win), ahead.win_error, 100, width)
 
 
+def is_near(findings: Findings, move: Move) -> bool:
+    """Check whether a candidate is known to win about as often as the best: less than 3 % apart."""
+    ahead = findings.ahead_of(move)
+    return abs(ahead.win) + findings.doubt(move) * ahead.win_error < GRADES["small"]
+
+
 def _cost(findings: Findings, played: Estimate) -> str:
     """Write what the played move cost, in points alone if it cost no chance to win."""
     move = played.move

@@ -28,6 +28,7 @@ from harness.analysis.verdict import (
     closing_sentences,
     grade,
     is_found,
+    is_near,
     is_played_guess,
     lead,
     opening_sentences,
@@ -52,8 +53,8 @@ _TEXTS = ("move", "leave", "player", "played", "best", "value", "grade")
 _BY_ROLLOUTS = (
     "win %: of rollouts won; static: points, by score and leave; equity: points gained on the "
     "opponent by the end of the rollouts, the leaves then included; behind: the lead of the best, "
-    "in % of rollouts won or in points where these tell more, ± 95 % for all moves together; ≈: "
-    "can't be told from the best"
+    "in % of rollouts won or in points where these tell more, ± 95 % for all moves together; ≈, ?: "
+    "can't be told from the best, ≈: within 3 % of it"
 )
 _BY_CASES = (
     "win %: of what may be drawn, a draw counts half; equity: points gained to the end of the "
@@ -190,7 +191,8 @@ def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
         if not is_solved:
             last = f"{row.samples:,}"
             apart = lead(findings, row.move) if has_leads else DASH
-            behind = ["≈ " * (row.move in rivals) + apart * (row is not findings.best)]
+            sign = "≈ " if has_leads and is_near(findings, row.move) else "? "
+            behind = [sign * (row.move in rivals) + apart * (row is not findings.best)]
         elif findings.is_valued(row.move):
             is_worse = findings.cases is not None and findings.cases.outcomes[row.move].beaten
             last = "worse, proven" if is_worse else "not proven"

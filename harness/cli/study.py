@@ -36,12 +36,13 @@ def study(
 ) -> None:
     """Set up a position or open a game, and study it in the browser.
 
-    Starts a server that only this machine reaches, and opens its page. It plays no games and keeps
-    nothing; an analysis takes all cores. Ctrl-C ends it.
+    Starts a server that only this machine reaches, and opens its page. What you do there stays in
+    your browser, and is saved as GCG; an analysis takes all cores. Ctrl-C ends it.
 
     Args:
         what: A game, GAME.gcg, or the position before a line of its score sheet, GAME.gcg@LINE; a
-            CGP in quotes or a file that holds one (.cgp). [default: an empty board]
+            position as one line of text (CGP) in quotes, or a file that holds one (.cgp). [default:
+            an empty board]
         host: The address to listen on; in a container 0.0.0.0.
         port: The port; 0 for any that is free. [default: 0; with another --host 8484]
         no_browser: Print the page's address, and open no browser.

@@ -107,3 +107,6 @@ export const textIn = (data) => {
 
 /** @param {Uint8Array} bytes */
 export const inBase64 = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
+
+/** A text as the server is given one, in base64. @param {string} text */
+export const dataOf = (text) => inBase64(inUtf8(text));

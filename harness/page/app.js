@@ -103,11 +103,24 @@ const parts = (hash) => {
 /** @param {string} hash @param {string} text */
 const link = (hash, text) => h("a", { href: hash }, text);
 
+const keys = () => import("./keys.js").then(({ showKeys }) => showKeys(main.firstElementChild?.localName ?? ""), () => {});
+const languages = Object.entries(LANGUAGES).filter(([tag]) => tag !== language).map(([tag, name]) =>
+  h("button", { type: "button", class: "language", lang: tag, click: () => choose(tag) }, name));
+const colours = h("select", { "aria-label": texts.colours, title: texts.colours, change: () => {
+  inBrowser.set("theme", colours.value || null);
+  dispatchEvent(new CustomEvent("theme", { detail: colours.value }));
+} }, ...Object.entries(texts.schemes).map(([value, name]) => h("option", { value, selected: value === inBrowser.get("theme") }, name)));
 document.documentElement.lang = language;
 nav.setAttribute("aria-label", texts.views);
 nav.append(link("#/games", texts.games));
-nav.after(...Object.entries(LANGUAGES).filter(([tag]) => tag !== language).map(([tag, name]) =>
-  h("button", { type: "button", class: "language", lang: tag, click: () => choose(tag) }, name)));
+nav.after(h("div", { class: "corner" }, ...languages, colours,
+  h("button", { type: "button", class: "keyboard", title: texts.keysTitle, "aria-label": texts.keysTitle, click: keys }, "?")));
+addEventListener("keydown", (event) => {
+  const at = event.target instanceof Element ? event.target : document.body;
+  if (event.key !== "?" || event.defaultPrevented || event.ctrlKey || event.metaKey || at.closest("input, textarea, select, dialog")) return;
+  event.preventDefault();
+  keys();
+});
 addEventListener("hashchange", route);
 const skip = /** @type {HTMLElement} */ (document.querySelector(".skip"));
 skip.textContent = texts.toContent;

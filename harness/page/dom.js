@@ -74,7 +74,7 @@ export const withError = (value, error) =>
 /**
  * A table that scrolls sideways by itself where it is too wide; the first cell of a row heads it.
  * @param {string} label
- * @param {string[]} heads
+ * @param {Child[]} heads
  * @param {{ cells: Child[], attributes?: Attributes }[]} rows
  * @param {string} [kind]
  */

@@ -10,9 +10,10 @@ import { placementOf } from "./scoring.js";
 /** @typedef {{ at: number, across: boolean }} Cursor */
 
 export class Draft {
-  /** @param {Equipment} equipment @param {Board} board @param {string[]} rack */
-  constructor(equipment, board, rack) {
+  /** @param {Equipment} equipment @param {Board} board @param {string[]} rack @param {boolean} [replaces] whether a tile may be laid on one of ours */
+  constructor(equipment, board, rack, replaces = false) {
     this.equipment = equipment;
+    this.replaces = replaces;
     this.board = board;
     /** @type {Held[]} In the order that they have on the rack. */
     this.held = rack.map((tile) => ({ tile, at: null, as: tile }));
@@ -137,11 +138,10 @@ export class Draft {
     this.typed = "";
   }
 
-  /** The first empty square from the cursor on; null: there is none. */
-  #free() {
-    const { all } = this;
-    let at = this.cursor?.at ?? null;
-    while (at !== null && all.has(at)) at = this.#beyond(at, 1);
+  /** The first square from one on, at first the cursor's, on which a tile may be laid; null: there is none. @param {number | null} [at] */
+  #free(at = this.cursor?.at ?? null) {
+    const taken = this.replaces ? this.board : this.all;
+    while (at !== null && taken.has(at)) at = this.#beyond(at, 1);
     return at;
   }
 
@@ -155,8 +155,7 @@ export class Draft {
     const at = this.#free();
     if (at === null || !this.cursor || this.held[index]?.at !== null) return false;
     this.place(index, at, as);
-    this.cursor.at = at;
-    this.cursor.at = this.#free() ?? at;
+    this.cursor.at = this.#free(this.#beyond(at, 1)) ?? at;
     return true;
   }
 

@@ -11,7 +11,7 @@ import { button, h, pressOnce } from "./dom.js";
 import { Draft } from "./draft.js";
 import { dragIn } from "./dragging.js";
 import { Hand } from "./hand.js";
-import { bare, capitalOf, lettersOf, tilesOf } from "./notation.js";
+import { bare, capitalOf, lettersOf, onRack, readMove, tilesOf } from "./notation.js";
 import { Squares } from "./squares.js";
 import { texts } from "./texts.js";
 
@@ -23,7 +23,8 @@ import { texts } from "./texts.js";
  *   the rules limit none. */
 /** @typedef {Pick<typeof texts, "play" | "playFor" | "exchangeNow" | "entryKeys">} Wording What the element says of playing. */
 
-const STEPS = /** @type {Record<string, [boolean, 1 | -1]>} */ ({
+/** Where the arrow keys lead: along a row or a column, on or back. */
+export const STEPS = /** @type {Record<string, [boolean, 1 | -1]>} */ ({
   ArrowRight: [true, 1], ArrowLeft: [true, -1], ArrowDown: [false, 1], ArrowUp: [false, -1],
 });
 
@@ -126,6 +127,19 @@ export class MoveEntry extends HTMLElement {
   get placement() {
     const placement = this.draft?.placement;
     return typeof placement === "object" ? placement : null;
+  }
+
+  /** Lay a move as if it had been made here. @param {string} move */
+  put(move) {
+    const { draft } = this;
+    if (!draft) return;
+    draft.recall();
+    const read = readMove(move, draft.equipment.layout.columns), left = (/** @type {string} */ tile) => draft.held.findIndex((each, index) =>
+      each.at === null && each.tile === tile && !this.exchanged?.has(index));
+    this.exchanged = read.kind === "exchange" ? new Set() : null;
+    if (read.kind === "place") for (const [at, tile] of read.squares) if (tile !== ".") draft.place(left(onRack(tile)), at, tile);
+    if (read.kind === "exchange") for (const tile of tilesOf(read.tiles)) this.exchanged?.add(left(tile));
+    this.placed();
   }
 
   /** Say which of the words that are laid are none. @param {Iterable<string>} phonies */

@@ -107,12 +107,12 @@ const candidates = (review, turn, { candidates, verdict }) => {
 
 /** @param {Lead} lead @param {boolean} isRival whether it can't be told from the best */
 const behind = (lead, isRival) => {
-  const [value = "", error] = `${isRival ? "≈ " : ""}${leadText(lead)}`.split(" ± ");
+  const [value = "", error] = `${isRival ? lead.near ? "≈ " : "? " : ""}${leadText(lead)}`.split(" ± ");
   return error === undefined ? value : withError(value, error);
 };
 
 /** @param {Findings} found */
-const effort = ({ rollouts, nodes, seconds, plies, exact, pre_endgame }) => [
+export const effort = ({ rollouts, nodes, seconds, plies, exact, pre_endgame }) => [
   ...(exact && nodes ? [] : [texts.rollouts(rollouts)]), ...(nodes && (exact || pre_endgame) ? [texts.nodes(nodes)] : []), inSeconds(seconds), plies === null ? texts.toTheEnd : texts.plies(plies),
   pre_endgame ? texts.casesNote : nodes && exact ? texts.solvedNote : exact ? texts.exactNote : texts.interval,
 ].join(" · ");

@@ -31,8 +31,11 @@ export const inSeconds = (seconds) => `${seconds.toFixed(1).replace(".", POINT)}
 /** @param {number} ms */
 export const duration = (ms) => (ms < 1000 ? `${ms} ms` : ms < 60000 ? inSeconds(ms / 1000) : clock(ms));
 
+/** With one decimal, to the nearest; of two as near, as for 0.25, the even one: so Python rounds. @param {number} value */
+export const rounded = (value) => Number((Math.abs(value) % 1 === .25 ? value - Math.sign(value) * .05 : value).toFixed(1)) + 0; // no -0
+
 /** @param {number} value */
-export const decimal = (value) => (Number(value.toFixed(1)) + 0).toFixed(1).replace("-", "−").replace(".", POINT); // no "-0.0"
+export const decimal = (value) => rounded(value).toFixed(1).replace("-", "−").replace(".", POINT);
 
 /** @param {number} chance */
 export const percent = (chance) => `${decimal(100 * chance)} %`;

@@ -1,11 +1,13 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
 import { TileBoard, unseenTiles } from "./board.js";
+import { cgpAt, copying } from "./copying.js";
 import { button, h, keepingFocus, names, signButton, toGames } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
 import { reviewLink, studyLink } from "./review_link.js";
-import { AGAIN_MS, Following, Trouble, askGame, gameHash, gcgPath } from "./server.js";
+import { screenTexts } from "./screen_texts.js";
+import { AGAIN_MS, Following, Trouble, ask, askGame, gameHash, gcgPath } from "./server.js";
 import { serverTexts } from "./server_texts.js";
 import { MoveSheet } from "./sheet.js";
 import { GameSides, TICK_MS } from "./sides.js";
@@ -203,6 +205,11 @@ export class GameView extends HTMLElement {
     this.steps?.at(-1)?.focus(); // the button that was pressed is gone now
   }
 
+  toGraphs() {
+    this.graphs?.focus({ preventScroll: true });
+    this.graphs?.scrollIntoView({ block: "center" });
+  }
+
   /** @param {KeyboardEvent} event */
   onKey = (event) => {
     const at = event.target instanceof Element ? event.target : document.body;
@@ -262,25 +269,21 @@ export class GameView extends HTMLElement {
     ];
     const [first, back, forward, last] = this.steps;
     this.links = h("p", { class: "links" });
-    this.replaceChildren(
-      h("h1", {}, ...names(players)),
-      h("p", { class: "note" },
-        [texts.terms(timeText(time), lexicon, rules.name), game.told.begun && texts.begun(moment(game.told.begun))].filter(Boolean).join(" · ")),
-      this.banner, this.status, this.said,
-      h("div", { class: "game" },
-        h("div", { class: "play" },
-          this.sides,
-          this.board,
-          h("div", { class: "controls", role: "group", "aria-label": texts.steps }, first, back, this.where, forward, last),
-          this.latest,
-          h("p", { class: "note keyboard" }, texts.keys)),
-        h("div", { class: game.turns && !game.over ? "told live" : "told" },
-          h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves),
-          h("section", {}, this.thoughts)),
-        h("div", { class: "more" },
-          h("section", {}, h("h2", {}, texts.unseen), this.unseen),
-          this.graphs,
-          this.links)));
+    this.copies = h("div");
+    this.graphs.tabIndex = -1; // a button leads there
+    this.replaceChildren(h("div", { class: game.turns && !game.over ? "watch live" : "watch" },
+      h("div", { class: "facts" },
+        h("h1", { class: "hidden" }, ...names(players)), // the cards below have the names
+        h("p", { class: "note" },
+          [texts.terms(timeText(time), lexicon, rules.name), game.told.begun && texts.begun(moment(game.told.begun))].filter(Boolean).join(" · ")),
+        this.banner, this.status, this.said),
+      this.sides, this.board,
+      h("div", { class: "steps-of" },
+        h("div", { class: "controls", role: "group", "aria-label": texts.steps }, first, back, this.where, forward, last), this.latest),
+      h("div", { class: "links-of" }, this.links, this.copies),
+      h("section", { class: "moves" }, h("h2", { class: "hidden" }, texts.moves), this.moves),
+      h("section", { class: "thoughts" }, this.thoughts),
+      h("div", { class: "more" }, this.graphs, h("section", {}, h("h2", {}, texts.unseen), this.unseen))));
   }
 
   show() {
@@ -311,10 +314,16 @@ export class GameView extends HTMLElement {
     links?.querySelector(".to-study")?.replaceWith(studyLink("game", this.id_, this.shownTurn));
     if (!links || links.firstChild && links.hasAttribute("data-open") === isOpen) return;
     links.toggleAttribute("data-open", isOpen);
+    const now = () => /** @type {Game} */ (this.game);
+    this.copies?.replaceChildren(copying({
+      ...(isOpen ? { GCG: () => ask(gcgPath(this.id_), undefined, "text") } : {}),
+      CGP: () => cgpAt(now(), this.shownTurn, now().position(this.shownTurn).racks ?? ["", ""]), // racks that are hidden are left out
+      [screenTexts.link]: () => new URL(gameHash(this.id_, this.turn), location.href).href,
+    }));
     keepingFocus(links, () => links.replaceChildren(
+      button(screenTexts.toGraphs, () => this.toGraphs()), " ",
       isOpen ? h("a", { href: gcgPath(this.id_), download: `${this.id_}.gcg` }, texts.gcg) : "",
-      " ", isOpen ? reviewLink(this.id_) : "", " ", isOpen ? studyLink("game", this.id_, this.shownTurn) : "",
-      " ", h("a", { href: "#/games" }, texts.toGames)));
+      " ", isOpen ? reviewLink(this.id_) : "", " ", isOpen ? studyLink("game", this.id_, this.shownTurn) : ""));
   }
 
   tick() {

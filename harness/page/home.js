@@ -37,11 +37,11 @@ export class HomeView extends Asking {
     const solved = Object.values(inBrowser.get("puzzles") ?? {}).filter((each) => each === "solved" || each === "helped").length;
     const first = standing ? [...standing.bots, ...standing.persons].sort((one, other) => other.rating - one.rating).slice(0, LADDER_LISTED) : [];
     const cards = [
-      play && card(texts.playTitle, choice(play, standing), link("#/play", homeTexts.playOther)),
+      play?.bots.length && card(texts.playTitle, choice(play, standing), link("#/play", homeTexts.playOther)),
       tournament && card(texts.standings, [], link("#/standings", homeTexts.toStandings)),
       study && card(homeTexts.study, [homeTexts.studyAbout], link("#/study", homeTexts.toStudy)),
       analysis && card(texts.reviews, [homeTexts.reviewAbout], link("#/review", texts.reviewTitle)),
-      card(texts.puzzles, [homeTexts.puzzlesAbout], link("#/puzzles", homeTexts.toPuzzles(solved)), drilled > 0 && link("#/drill", homeTexts.due(drilled))),
+      card(texts.puzzles, [homeTexts.puzzlesAbout], link("#/puzzles", homeTexts.toPuzzles(solved)), (analysis || drilled > 0) && link("#/drill", drilled > 0 ? homeTexts.due(drilled) : homeTexts.drill)),
       standing && card(texts.ladder, [h("ol", {}, ...first.map((row) => h("li", {},
         h("a", { href: `#/ladder/${encodeURIComponent(standing.table)}/${encodeURIComponent(row.name)}` }, h("bdi", {}, row.name)), " ", h("span", { class: "result" }, rating(row)))))],
       link("#/ladder", homeTexts.wholeLadder)),

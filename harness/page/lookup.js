@@ -3,7 +3,7 @@
 import { sentenceOf } from "./analysis.js";
 import { h } from "./dom.js";
 import { studyTexts as texts } from "./study_texts.js";
-import { decimal, signed } from "./texts.js";
+import { rounded, signed } from "./texts.js";
 
 /** @import { Analysis } from "./analysis.js" */
 
@@ -36,11 +36,11 @@ export class WordLookup extends HTMLElement {
 
   /** @param {{ word: string, valid: boolean, front: string[], back: string[], anagrams: string[], with_blank: string[], worth: number | null }} told */
   result({ word, valid, front, back, anagrams, with_blank, worth }) {
-    const part = (/** @type {string} */ head, /** @type {string[]} */ words) => (words.length ? [h("dt", {}, head), h("dd", {}, words.join(" "))] : []);
+    const part = (/** @type {string} */ head, /** @type {string[]} */ words) => [h("dt", {}, head), h("dd", {}, words.join(" ") || "–")];
     return h("div", { class: "looked-up" },
       h("p", {}, h("strong", { class: valid ? "valid" : "phony" }, word), " ", valid ? texts.isWord : texts.isNoWord),
       h("dl", {}, ...part(texts.front, front), ...part(texts.behind, back), ...part(texts.anagrams, anagrams.filter((each) => each !== word)), ...part(texts.withBlank, with_blank),
-        ...(worth === null || worth === undefined ? [] : [h("dt", {}, texts.worth), h("dd", {}, Number.isInteger(worth) ? signed(worth) : decimal(worth))])));
+        ...(worth === null ? [] : [h("dt", {}, texts.worth), h("dd", {}, signed(rounded(worth)))])));
   }
 }
 

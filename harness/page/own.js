@@ -62,7 +62,7 @@ export class NowView extends HTMLElement {
     const link = event.target instanceof Element ? event.target.closest("move-sheet a") : null;
     if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
     event.preventDefault();
-    this.view?.go(Number(link.textContent));
+    this.view?.go(Number(link.getAttribute("href")?.split("/").pop()));
   }
 
   async look() {

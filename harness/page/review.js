@@ -12,8 +12,9 @@ import { verdictText, whyText } from "./verdict.js";
 /** @typedef {{ title: string, players: string[], notice: string, notices?: Notice[], gcg: string | null, scores: [number, number], turns: Turn[],
  *   board: Layout, tiles: TileKind[], rack_size: number, bingo_bonus: number }} Told */
 /** @typedef {{ move: string, win: number, win_error: number | null, points: number, points_error: number | null,
- *   width?: number, clear?: boolean, by_points?: boolean, level?: boolean }} Lead `width` of its interval to each side, in errors; `clear`: the
- *   interval excludes 0, of points if they tell the moves apart (`by_points`); `level`: the chances to win are the same. */
+ *   width?: number, clear?: boolean, by_points?: boolean, level?: boolean, near?: boolean }} Lead `width` of its interval to each side, in errors; `clear`: the
+ *   interval excludes 0, of points if they tell the moves apart (`by_points`); `level`: the chances to win are the same; `near`:
+ *   they differ by less than 3 %, with the interval. */
 /** @typedef {{ rank: number, move: string, score: number, leave: string, static: number, win: number | null, win_error: number | null,
  *   equity: number | null, equity_error: number | null, samples: number, proven?: boolean, phony?: boolean, behind?: Lead | null }} Candidate `behind`: the lead of the best; `proven`: by a solver, with few tiles in the bag or none. */
 /** @typedef {{ wins: number, draws: number, losses: number, proven: boolean }} Outcome Shares of the cases with one bag. */
@@ -152,7 +153,7 @@ const isMistake = (grade) => grade === "small" || grade === "medium" || grade ==
 /** @param {Findings | undefined} found */
 const weight = (found) => {
   const loss = found?.verdict.ahead_of_played;
-  return [isMistake(found?.verdict.grade) ? 1 : 0, loss ? 1 : 0, found ? 1 : 0, loss?.win ?? 0, loss?.points ?? 0];
+  return [isMistake(found?.verdict.grade) || found?.verdict.phony ? 1 : 0, loss ? 1 : 0, found ? 1 : 0, loss?.win ?? 0, loss?.points ?? 0];
 };
 
 /** @param {Findings} found @param {(move: string) => string} name */

@@ -1,11 +1,12 @@
 // The review of a game: its turns as they are analysed, one of them in full. A game of the server, or
 // a GCG or CGP that was dropped here.
 
-import { Analysis, gcgOf, inBase64, inUtf8, sentenceOf, textIn } from "./analysis.js";
+import { Analysis, gcgOf, inBase64, sentenceOf, textIn } from "./analysis.js";
 import { forgetAll, keepMistakes } from "./boxes.js";
 import { button, h, keepingFocus, names, table, toGames } from "./dom.js";
 import { noticesOf, withInterval } from "./findings.js";
 import { SEATS } from "./game.js";
+import { givenForm, take } from "./given.js";
 import { TurnGraph, short } from "./graph.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { Review } from "./review.js";
@@ -20,8 +21,10 @@ import { verdictText } from "./verdict.js";
 
 /** The address of what was dropped here, in place of a game's number. */
 const DROPPED = "mine";
-const MOST_BYTES = 100000;
 const SLOW_MS = 15000;
+
+/** @type {{ id: string, data: string, review: Review } | null} The last one, as long as the page is open. */
+let last = null;
 
 export class ReviewView extends HTMLElement {
   constructor() {
@@ -94,22 +97,11 @@ export class ReviewView extends HTMLElement {
 
   /** @param {string} [trouble] a sentence about what was given before @param {string} [given] its text, to be mended */
   showForm(trouble = "", given = "") {
-    const text = h("textarea", { rows: 6, spellcheck: "false", autocomplete: "off", "aria-label": texts.pasteLabel });
-    const file = h("input", { type: "file", "aria-label": texts.chooseFile, change: () => this.take(file.files?.[0]) });
-    const submit = (/** @type {Event} */ event) => {
-      event.preventDefault();
-      if (text.value.trim()) this.give(inUtf8(text.value));
-      else text.focus();
-    };
-    text.value = given;
     this.warn(trouble);
     document.title = `${texts.reviews} – ${texts.title}`;
     this.replaceChildren(
       h("h1", {}, texts.reviewTitle), this.banner, this.said, h("p", {}, texts.reviewAbout),
-      h("form", { class: "drop", submit },
-        h("p", {}, h("strong", {}, texts.dropHere)), h("p", {}, file),
-        h("p", {}, texts.orPaste), text,
-        h("p", {}, h("button", { type: "submit", class: "main" }, texts.reviewIt))),
+      h("div", { class: "drop" }, givenForm(this, texts.reviewIt, given, h("p", {}, h("strong", {}, texts.dropHere)))),
       h("p", { class: "note" }, texts.reviewOwn, " ", h("a", { href: "#/games" }, texts.toGames)));
   }
 
@@ -123,21 +115,11 @@ export class ReviewView extends HTMLElement {
     if (this.isOwn(event)) return;
     event.preventDefault();
     const file = event.dataTransfer?.files[0], text = event.dataTransfer?.getData("text/plain");
-    if (file) this.take(file);
-    else if (text && this.querySelector("form")) this.give(inUtf8(text));
-  }
-
-  /** @param {File | undefined} file */
-  async take(file) {
-    if (!file) return;
-    const read = await file.slice(0, MOST_BYTES + 1).arrayBuffer().catch(() => null);
-    if (read) this.give(new Uint8Array(read));
-    else this.warn(texts.unreadable);
+    take(file ?? (this.querySelector("form") && text), this);
   }
 
   /** @param {Uint8Array} bytes */
   give(bytes) {
-    if (bytes.length > MOST_BYTES) return this.warn(texts.tooLarge);
     inWindow.set("review", inBase64(bytes));
     this.id_ = "";
     history.pushState(null, "", reviewHash(DROPPED));
@@ -148,6 +130,10 @@ export class ReviewView extends HTMLElement {
 
   begin() {
     this.banner.hidden = true;
+    if (last?.id === this.id_ && last.data === this.data) { // it goes on where it was left
+      this.build(last.review);
+      return this.goOn();
+    }
     this.request = this.analysis.ask(this.data, {}, (message) => this.hear(message));
     this.wait();
   }
@@ -241,6 +227,7 @@ export class ReviewView extends HTMLElement {
   /** @param {Review} review */
   build(review) {
     this.review = review;
+    last = { id: this.id_, data: this.data, review };
     const { players, notice, turns } = review.told, [position] = turns;
     const isGame = players.length > 0;
     document.title = `${isGame ? versus(players) : texts.aPosition} – ${texts.title}`;
@@ -264,9 +251,9 @@ export class ReviewView extends HTMLElement {
       h("div", { class: isGame ? "review" : "review single" },
         isGame && h("section", { class: "turns" }, this.graph,
           h("div", { class: "heading" }, h("h2", {}, texts.turnsHead), this.sorting),
-          this.sheet, this.about),
+          this.sheet, this.about, this.keeping()),
         this.detail,
-        isGame && h("section", { class: "more" }, this.totals, this.keeping()),
+        isGame && h("section", { class: "more" }, this.totals),
         this.exports()));
     this.show(null);
     this.look(false);

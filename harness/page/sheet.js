@@ -1,12 +1,16 @@
-// The moves of a game as a score sheet, each with a link to its turn.
+// The moves of a game as a score sheet: a column a player, a row a round, and in each place a link to its turn.
 
 import { h, keepingFocus, table } from "./dom.js";
+import { screenTexts } from "./screen_texts.js";
 import { gameHash } from "./server.js";
-import { clock, duration, signed, texts } from "./texts.js";
+import { duration, signed, texts } from "./texts.js";
 
 /** @import { Game } from "./game.js" */
 
 export class MoveSheet extends HTMLElement {
+  /** Room comes and goes with what stands beside it. */
+  room = new ResizeObserver(([list]) => uncover(/** @type {HTMLElement} */ (list?.target)));
+
   /** @param {Game} game @param {string} id @param {number} shown the turn that is looked at */
   show(game, id, shown) {
     if (!game.last) {
@@ -19,7 +23,8 @@ export class MoveSheet extends HTMLElement {
       this.replaceChildren(list, ...settled(game));
       list.scrollTop = kept ?? 0;
     });
-    uncover(list);
+    this.room.disconnect();
+    this.room.observe(list); // it is called at once
   }
 }
 
@@ -33,15 +38,22 @@ export const played = ({ plays, offer, moves }, index) => {
 
 /** @param {Game} game @param {string} id @param {number} shown */
 const sheet = (game, id, shown) => {
-  const rows = game.plays.map((play, index) => ({
-    attributes: { "aria-current": index + 1 === shown ? "true" : null },
-    cells: [
-      h("a", { href: gameHash(id, play.seq), "aria-label": `${texts.turn} ${play.seq}` }, play.seq),
-      ...played(game, index), ...(game.turns ? [game.turns[index]?.rack ?? ""] : []), duration(play.think_ms), clock(play.clocks[play.seat]),
-    ],
-  }));
-  const heads = [...playedHeads, ...(game.turns ? [texts.rackHead] : []), texts.time, texts.clockHead];
-  return table(texts.moves, heads, rows, game.turns ? "sheet racks" : "sheet");
+  /** @type {(HTMLElement | null)[][]} */
+  const rounds = [];
+  game.plays.forEach(({ seat }, index) => {
+    if (seat === 0 || !rounds.length || rounds.at(-1)?.[1]) rounds.push([null, null]);
+    rounds.at(-1)?.splice(seat, 1, turn(game, id, index, shown));
+  });
+  return table(texts.moves, [h("span", { class: "hidden" }, screenTexts.round), ...game.offer.players], rounds.map((round, index) => ({ cells: [index + 1, ...round] })), "rounds");
+};
+
+/** A turn: its move, which the player is found under, and what it scored, held and took. @param {Game} game @param {string} id @param {number} index @param {number} shown */
+const turn = ({ plays, moves, turns }, id, index, shown) => {
+  const { seq, seat, score, scores, think_ms } = /** @type {import("./game.js").Played} */ (plays[index]), move = moves[index] ?? "";
+  return h("div", { class: "ply" },
+    h("a", { href: gameHash(id, seq), "aria-label": screenTexts.turnMove(seq, move), "aria-current": index + 1 === shown && "true" }, move),
+    h("span", { class: "result" }, signed(score), " ", h("b", {}, scores[seat])),
+    h("small", {}, [turns?.[index]?.rack, duration(think_ms)].filter(Boolean).join(" · ")));
 };
 
 /** What the end of a game added and took away. @param {Game} game */
@@ -57,8 +69,8 @@ export const settled = (game) => {
 
 /** Scroll so far that the turn that is looked at is seen. @param {HTMLElement} list */
 const uncover = (list) => {
-  const row = list.querySelector("tr[aria-current]");
-  if (!(row instanceof HTMLElement)) return;
+  const row = list.querySelector("[aria-current]")?.closest("tr");
+  if (!row) return;
   const top = row.offsetTop - 2 * row.offsetHeight, bottom = row.offsetTop + row.offsetHeight;
   if (top < list.scrollTop) list.scrollTop = top;
   else if (bottom > list.scrollTop + list.clientHeight) list.scrollTop = bottom - list.clientHeight;

@@ -13,10 +13,10 @@ import { studyTexts as texts } from "./study_texts.js";
 /** @typedef {{ seat: Seat, move: string, score: number, rack: string, note: string, clock: string, next: Node[] }} Node
  *   A move of a seat: as the server writes it, `--` (taken off), or a line of a score sheet in brackets; `rack`: what
  *   the seat holds then, as far as known; `next`: the moves after it, those of the main line first. */
-/** @typedef {{ isGame: boolean, title: string, lexicon: string, players: [string, string], start: Position, note: string, next: Node[], other: string[] }} Study
- *   `isGame`: a game is entered; `other`: lines of its file that are not ours. */
+/** @typedef {{ isGame: boolean, title: string, lexicon: string, rules: string, players: [string, string], start: Position, note: string, next: Node[], other: string[] }} Study
+ *   `isGame`: a game is entered; `rules`: their name, empty where the lexicon tells; `other`: lines of its file that are not ours. */
 /** @typedef {number[]} Path From the start: which of the moves each time. */
-/** @typedef {{ part: "board" | "racks", squares: number[], seat: Seat | null, text: string }} Fault */
+/** @typedef {{ squares: number[], text: string }} Fault */
 
 export const VERSION = 1;
 const RACK_SIZE = 7;
@@ -26,7 +26,7 @@ export const emptyPosition = () => ({ board: new Map(), racks: ["", ""], scores:
 
 /** @param {Partial<Study>} [given] @returns {Study} */
 export const newStudy = (given = {}) => ({
-  isGame: false, title: "", lexicon: "", players: [...texts.players], start: emptyPosition(), note: "", next: [], other: [], ...given,
+  isGame: false, title: "", lexicon: "", rules: "", players: [...texts.players], start: emptyPosition(), note: "", next: [], other: [], ...given,
 });
 
 // --- the tree ---
@@ -78,16 +78,6 @@ export const withRack = (study, path, seat, rack) => {
   return { ...study, start: { ...study.start, racks: withSeat(study.start.racks, seat, rack) } };
 };
 
-/** A rack and whatever it lacks of some tiles. @param {string} rack @param {string[]} used */
-const covering = (rack, used) => {
-  const left = tilesOf(rack), lacked = used.filter((tile) => {
-    const at = left.indexOf(tile);
-    if (at >= 0) left.splice(at, 1);
-    return at < 0;
-  });
-  return rack + lacked.join("");
-};
-
 /** Add a move after a path, or find it there. @param {Study} study @param {Path} path @param {Omit<Node, "note" | "clock" | "next">} given @returns {{ study: Study, path: Path }} */
 const added = (study, path, given) => {
   const next = nodeAt(study, path)?.next ?? [];
@@ -104,7 +94,7 @@ const added = (study, path, given) => {
 export const play = (study, path, move, score, { layout, rackSize = RACK_SIZE }) => {
   const { position } = reached(study, path, layout.columns), seat = position.onTurn;
   const read = readMove(move, layout.columns), used = usedBy(read), held = position.racks[seat];
-  const all = covering(held, used), rack = tilesOf(all).length > rackSize ? used.join("") : all;
+  const all = held + leaveOf(used.join(""), tilesOf(held)), rack = tilesOf(all).length > rackSize ? used.join("") : all;
   const isUnknown = read.kind === "exchange" && !read.tiles;
   const known = rack === held ? study : withRack(study, path, seat, rack);
   return added(known, path, { seat, move, score, rack: isUnknown ? "" : leaveOf(rack, used) });
@@ -148,7 +138,7 @@ export const alone = (study, path) => {
 };
 
 /** A study that starts where another has come to. @param {Study} study @param {Position} start @returns {Study} */
-export const startingAt = (study, start) => ({ ...study, isGame: false, start, note: "", next: [] });
+export const startingAt = (study, start) => ({ ...study, isGame: false, start, note: "", other: [], next: [] });
 
 /** How the rules settle the last racks. @param {Position} position @param {Equipment} equipment @returns {{ seat: Seat, move: string, score: number }[]} */
 export const settlement = (position, equipment) => {
@@ -174,26 +164,22 @@ export const unseen = ({ board, racks }, { tiles }, seats) => {
 
 /** What can't be in a position, by the squares where it shows. @param {Position} position @param {Equipment} equipment @returns {Fault[]} */
 export const faultsOf = ({ board, racks }, { layout, tiles, rackSize = RACK_SIZE }) => {
-  /** @type {Fault[]} */
-  const faults = [];
-  const held = racks.map(tilesOf), most = new Map(tiles.map(({ tile, count }) => [tile, count]));
-  const plain = (/** @type {string} */ tile) => onRack(tile);
-  for (const tile of new Set([...[...board.values()].map(plain), ...held.flat()])) {
-    const squares = [...board].filter(([, each]) => plain(each) === tile).map(([at]) => at);
-    const seats = /** @type {Seat[]} */ ([0, 1]).filter((seat) => held[seat]?.includes(tile));
-    const count = squares.length + held.flat().filter((each) => each === tile).length, limit = most.get(tile);
-    if (count > (limit ?? 0)) faults.push({ part: seats.length ? "racks" : "board", squares, seat: seats[0] ?? null, text: limit === undefined ? texts.noSuchTile(tile) : texts.tooMany(tile, count, limit) });
-  }
-  for (const seat of /** @type {Seat[]} */ ([0, 1])) {
-    const count = held[seat]?.length ?? 0;
-    if (count > rackSize) faults.push({ part: "racks", squares: [], seat, text: texts.rackTooLong(count, rackSize) });
-  }
+  const held = racks.map(tilesOf), used = [...[...board.values()].map(onRack), ...held.flat()];
+  const tooMany = [...new Set(used)].flatMap((tile) => {
+    const count = used.filter((each) => each === tile).length, limit = tiles.find((each) => each.tile === tile)?.count;
+    if (count <= (limit ?? 0)) return [];
+    const squares = [...board.keys()].filter((at) => onRack(board.get(at) ?? "") === tile);
+    return [{ squares, text: limit === undefined ? texts.noSuchTile(tile) : texts.tooMany(tile, count, limit) }];
+  });
+  const tooLong = held.flatMap(({ length }) => (length > rackSize ? [{ squares: [], text: texts.rackTooLong(length, rackSize) }] : []));
   const left = new Set(board.keys()), from = board.has(layout.start) ? layout.start : [...board.keys()][0], queue = from === undefined ? [] : [from];
   for (let at = queue.pop(); at !== undefined; at = queue.pop()) if (left.delete(at)) queue.push(...beside(layout, at).filter((other) => left.has(other)));
-  const apart = [...left].sort((one, other) => one - other);
-  if (apart[0] !== undefined) faults.push({ part: "board", squares: apart, seat: null, text: texts.apart(squareName(layout.columns, apart[0], true)) });
-  if (board.size && !board.has(layout.start)) faults.push({ part: "board", squares: [layout.start], seat: null, text: texts.startEmpty });
-  return faults;
+  const apart = [...left].sort((one, other) => one - other), isOff = board.size > 0 && !board.has(layout.start);
+  return [
+    ...tooMany, ...tooLong,
+    ...(apart[0] === undefined ? [] : [{ squares: apart, text: texts.apart(squareName(layout.columns, apart[0], true)) }]),
+    ...(isOff ? [{ squares: [layout.start], text: texts.startEmpty }] : []),
+  ];
 };
 
 /** The words through a square, across and down. @param {Board} board @param {number} at @param {Equipment} equipment @param {(tile: string) => string} capital */
@@ -206,7 +192,8 @@ export const wordsAt = (board, at, { layout }, capital) => [true, false].flatMap
 /** Read a move that is typed: `8D WORD`, `-ABC`, `-3`, `-`. Letters that lie there already may be named. Return a sentence if it is none.
  * @param {string} text @param {Board} board @param {Equipment} equipment @returns {{ move: string, score: number } | string} */
 export const readTyped = (text, board, equipment) => {
-  const [square = "", word = "", ...more] = text.trim().split(/\s+/), { columns, letter } = equipment.layout;
+  const said = text.trim().replace(/^(?:exchanges?|ex)\s+/i, "-").replace(/^pass(?:es)?$/i, "-");
+  const [square = "", word = "", ...more] = said.split(/\s+/), { columns, letter } = equipment.layout;
   if (/^-\S*$/.test(square) && !word) return { move: square.toUpperCase(), score: 0 };
   const at = /^(\d{1,2})([A-Z])$/i.exec(square) ?? /^([A-Z])(\d{1,2})$/i.exec(square);
   if (!at || !word || more.length) return texts.noMove;

@@ -1,11 +1,11 @@
 // What stands around the board of a study: its buttons, both sides, what is entered of a game, the note, what can be opened.
 
-import { inUtf8 } from "./analysis.js";
 import { button, h } from "./dom.js";
+import { givenForm, take } from "./given.js";
 import { inBrowser } from "./kept.js";
 import { bare, tilesOf } from "./notation.js";
 import { about, ask } from "./server.js";
-import { alone, cgpOf, changed, enter, faultsOf, isEntry, isPlay, nodeAt, rackOf, readTyped, settlement, withSeat } from "./study.js";
+import { alone, cgpOf, changed, enter, faultsOf, isEntry, isPlay, nodeAt, promoted, rackOf, readTyped, settlement, unseen, withSeat, without } from "./study.js";
 import { writeStudy } from "./study_text.js";
 import { studyTexts as texts } from "./study_texts.js";
 import { moment, texts as common } from "./texts.js";
@@ -22,6 +22,13 @@ export const studies = () => inBrowser.get("studies") ?? [];
 /** The note by which the server knows such a pass, in any language. */
 const LOST_TURN = "turn lost by a challenge";
 
+/** The words and rules that this server has; `name`: of their table, if there are several. @returns {Promise<{ name?: string, lexicon: string, rules: string }[]>} */
+export const kinds = async () => {
+  const { tournament } = await about().catch(() => ({ tournament: true }));
+  const told = tournament ? null : await ask("api/play").catch(() => null);
+  return !told ? [] : told.tables.length ? told.tables : [told];
+};
+
 export class StudyControls {
   /** @param {StudyView} view */
   constructor(view) {
@@ -31,26 +38,34 @@ export class StudyControls {
       this.settingUp = button(texts.setUp, () => view.toggleSetup()), this.openingButton = button(texts.open, () => this.toggleOpening()),
       button(texts.save, () => view.saveFile()), button(texts.share, () => this.share()),
       this.reviewing = button(texts.review, () => view.review()), this.shared = h("span", { role: "status", class: "shared" }));
-    this.opening = h("section", { class: "drop", hidden: true, "aria-label": texts.open });
-    this.opening.addEventListener("dragover", (event) => event.preventDefault());
-    this.opening.addEventListener("drop", (event) => {
-      event.preventDefault();
-      this.takeFile(event.dataTransfer?.files[0]);
-    });
+    this.opening = h("section", { class: "drop", hidden: true, "aria-label": texts.open,
+      dragover: (/** @type {DragEvent} */ event) => event.preventDefault(),
+      drop: (/** @type {DragEvent} */ event) => {
+        event.preventDefault();
+        take(event.dataTransfer?.files[0], view);
+      } });
     this.cards = SEATS.map((seat) => this.card(seat));
+    /** @type {Awaited<ReturnType<typeof kinds>>} */
+    this.kinds = [];
+    this.kind = h("select", { id: "kind", change: () => view.choose(this.kinds.find((each) => texts.kind(each) === this.kind.value) ?? view.state.study) });
+    this.words = h("p", { class: "note" });
     this.sides = h("div", {}, h("div", { class: "sides" }, ...this.cards.map(({ element }) => element)),
       h("label", { class: "note" }, this.openRack = h("input", { type: "checkbox", change: () => view.refresh() }), " ", texts.knowsRack));
-    this.typed = h("input", { id: "typed", autocomplete: "off", spellcheck: "false", placeholder: texts.moveHint, "aria-describedby": "typed-wrong" });
+    this.typed = h("input", { id: "typed", autocomplete: "off", spellcheck: "false", placeholder: texts.typedHint, "aria-describedby": "typed-wrong" });
     this.wrong = h("span", { id: "typed-wrong", class: "note", role: "status" });
     this.entries = h("select", { id: "entries" });
     this.clock = h("input", { id: "clock", autocomplete: "off", size: 6, placeholder: "24:10", input: () => this.change({ clock: this.clock.value.trim() }, "clock") });
-    this.clocked = h("span", {}, h("label", { for: "clock" }, texts.clock), " ", this.clock);
+    this.clocked = h("form", { class: "ask", submit: (/** @type {Event} */ event) => event.preventDefault() }, this.clockOf = h("label", { for: "clock" }), this.clock);
     this.acts = h("div", { class: "acts" },
       h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.enterTyped(event) }, h("label", { for: "typed" }, texts.typeMove), this.typed, h("button", {}, texts.enter), this.wrong),
-      this.entering = h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.addEntry(event) }, h("label", { for: "entries" }, texts.entry), this.entries, h("button", {}, texts.add), this.clocked));
+      this.entering = h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.addEntry(event) }, h("label", { for: "entries" }, texts.entry), this.entries, h("button", {}, texts.add)), this.clocked);
     this.text = h("textarea", { id: "note-of", rows: 2, input: () => this.change({ note: this.text.value }, "note") });
-    this.note = h("div", {}, h("label", { for: "note-of" }, texts.note), this.text,
-      h("div", { class: "choices" }, this.promoting = button(texts.promote, () => view.promote()), this.removing = button(texts.remove, () => view.remove())));
+    this.promoting = button(texts.promote, () => view.edit(({ study, path }) => promoted(study, path)));
+    this.removing = button(texts.remove, () => view.edit(({ study, path }) => without(study, path)));
+    this.title = h("input", { id: "title-of", autocomplete: "off", maxlength: 100, input: () => view.edit(({ study }) => ({ study: { ...study, title: this.title.value.trim() } }), "title") });
+    this.titled = h("p", { class: "ask" }, h("label", { for: "title-of" }, texts.titleOf), this.title);
+    this.note = h("div", {}, this.titled, h("label", { for: "note-of" }, texts.note), this.text, h("div", { class: "choices" }, this.promoting, this.removing));
+    this.showWords();
   }
 
   /** @param {Seat} seat */
@@ -69,13 +84,20 @@ export class StudyControls {
     const onTurn = h("input", { type: "radio", name: "on-turn", change: () => start({ onTurn: seat }, "") });
     const element = h("div", { class: "side" }, h("div", { class: "heads" }, name, h("label", {}, onTurn, ` ${texts.onTurn}`)),
       h("div", { class: "figures" }, label(common.score, score), label(texts.rack, rack)));
-    return { element, name, score, rack, onTurn };
+    return { element, seat, name, score, rack, onTurn };
   }
 
   /** Change what is noted of the last move, or of the start. @param {object} change @param {string} key */
   change(change, key) {
-    const { view } = this;
-    view.edit(({ study, path }) => ({ study: changed(study, path, () => change) }), `${key} ${view.state.path}`);
+    this.view.edit(({ study, path }) => ({ study: changed(study, path, () => change) }), `${key} ${this.view.state.path}`);
+  }
+
+  /** Offer the words and rules of this server, or say which these are. */
+  async showWords() {
+    const [first] = this.kinds = await kinds(), names = [...new Set(this.kinds.map(texts.kind))];
+    this.kind.replaceChildren(...names.map((name) => h("option", {}, name)));
+    this.words.replaceChildren(...(names.length > 1 ? [h("label", { for: "kind" }, texts.words), " ", this.kind] : first ? [texts.onlyKind(first)] : []));
+    this.refresh();
   }
 
   // --- what is entered ---
@@ -97,7 +119,7 @@ export class StudyControls {
   addEntry(event) {
     event.preventDefault();
     const { view } = this, { equipment, columns, position } = view, [what = "", points, given] = this.entries.value.split(" ");
-    if (!equipment) return;
+    if (!equipment || !what) return;
     const entry = (/** @type {string} */ move, /** @type {number} */ score, /** @type {Seat} */ seat) => view.edit(({ study, path }) => enter(study, path, move, score, seat, columns));
     const last = /** @type {Seat} */ (1 - position.onTurn);
     if (what === "end") for (const { move, score, seat } of settlement(position, equipment)) entry(move, score, seat);
@@ -124,41 +146,20 @@ export class StudyControls {
   }
 
   showOpening() {
-    const { view } = this, given = this.opening.querySelector("textarea")?.value ?? "";
-    const text = h("textarea", { rows: 3, spellcheck: "false", autocomplete: "off", "aria-label": common.pasteLabel });
-    const file = h("input", { type: "file", "aria-label": common.chooseFile, change: () => this.takeFile(file.files?.[0]) });
-    const begin = (/** @type {boolean} */ isGame) => {
+    const { view } = this, begin = (/** @type {boolean} */ isGame) => {
       this.toggleOpening(false);
       view.beginNew(isGame);
     };
-    text.value = given;
+    const forget = (/** @type {string} */ id) => {
+      inBrowser.set(`study ${id}`, null);
+      inBrowser.set("studies", studies().filter((each) => each.id !== id));
+      this.showOpening();
+    };
     this.opening.replaceChildren(
-      h("div", { class: "choices" }, button(texts.emptyBoard, () => begin(false)), button(texts.annotate, () => begin(true)), this.words = h("span")),
-      h("form", { submit: (/** @type {Event} */ event) => {
-        event.preventDefault();
-        if (text.value.trim()) view.give(inUtf8(text.value.trim()));
-        else text.focus();
-      } }, h("p", {}, texts.openHere), text, h("div", { class: "choices" }, h("button", { class: "main" }, texts.openIt), file)),
-      h("ul", { class: "kept" }, ...studies().map(({ id, name, when }) => h("li", {}, h("a", { href: `#/study/kept/${id}` }, name), ` ${moment(when)} `,
-        h("button", { type: "button", "aria-label": texts.forgetIt(name), click: () => view.forget(id) }, texts.forget)))));
-    this.showWords();
-  }
-
-  /** Offer the words that this server has, and with them its boards, tiles and rules. */
-  async showWords() {
-    const { tournament } = await about().catch(() => ({ tournament: true })), { lexicon } = this.view.state.study;
-    const told = tournament ? null : await ask("api/play").catch(() => null);
-    const names = [...new Set([lexicon, ...(told ? [told, ...told.tables] : []).map((/** @type {any} */ kind) => kind.lexicon)])].filter(Boolean);
-    if (names.length < 2) return;
-    const choice = h("select", { id: "lexicon", change: () => this.view.choose(choice.value) }, ...names.map((name) => h("option", { value: name, selected: name === lexicon }, name)));
-    this.words?.replaceChildren(h("label", { for: "lexicon" }, texts.words), " ", choice);
-  }
-
-  /** @param {File | undefined} file */
-  async takeFile(file) {
-    const read = await file?.arrayBuffer().catch(() => null);
-    if (read) this.view.give(new Uint8Array(read));
-    else if (file) this.view.warn(common.unreadable);
+      h("div", { class: "choices" }, button(texts.emptyBoard, () => begin(false)), button(texts.annotate, () => begin(true))),
+      givenForm(view, texts.openIt, this.opening.querySelector("textarea")?.value ?? "", h("p", {}, texts.openHere)),
+      studies().length ? h("h2", {}, texts.yours) : "", h("ul", { class: "kept" }, ...studies().map(({ id, name, when }) => h("li", {}, h("a", { href: `#/study/kept/${id}` }, name), ` ${moment(when)} `,
+        h("button", { type: "button", "aria-label": texts.forgetIt(name), click: () => forget(id) }, texts.forget)))));
   }
 
   async share() {
@@ -166,20 +167,20 @@ export class StudyControls {
     this.shared.replaceChildren(field);
     field.select();
     await navigator.clipboard?.writeText(url).then(() => this.shared.append(` ${texts.copied}`), () => {});
+    if (/^(127\.|localhost$|\[::1\])/.test(location.hostname)) this.shared.append(` ${texts.onlyHere}`);
   }
 
   // --- the page ---
 
   refresh() {
-    const { view } = this, { study, path } = view.state, { position, equipment } = view, node = nodeAt(study, path), isStart = !path.length;
+    const { view } = this, { state: { study, path }, position, equipment } = view, node = nodeAt(study, path), isStart = !path.length;
     const off = (/** @type {Element} */ each, /** @type {boolean} */ isOff) => each.setAttribute("aria-disabled", String(isOff));
     const put = (/** @type {HTMLInputElement | HTMLTextAreaElement} */ field, /** @type {string} */ value) => { if (field.value !== value && field !== document.activeElement) field.value = value; };
     this.shared.replaceChildren(); // it was of another position
     off(this.undoing, !view.history.past.length);
     off(this.redoing, !view.history.future.length);
     this.settingUp.setAttribute("aria-pressed", String(view.isSetUp));
-    this.cards.forEach(({ element, name, score, rack, onTurn }, at) => {
-      const seat = /** @type {Seat} */ (at);
+    for (const { element, seat, name, score, rack, onTurn } of this.cards) {
       element.classList.toggle("turn", position.onTurn === seat);
       put(name, study.players[seat]);
       put(score, String(position.scores[seat]));
@@ -188,17 +189,22 @@ export class StudyControls {
       onTurn.disabled = !isStart;
       onTurn.checked = position.onTurn === seat;
       rack.setAttribute("aria-invalid", String(tilesOf(position.racks[seat]).length > (equipment?.rackSize ?? 7)));
-    });
+    }
+    this.kind.value = texts.kind(study.rules ? study : this.kinds.find(({ name }) => name === equipment?.table) ?? study);
+    put(this.title, study.title);
+    this.titled.hidden = !isStart;
     put(this.text, node?.note ?? "");
     put(this.clock, node && "clock" in node ? node.clock : "");
+    this.clockOf.textContent = texts.clockOf(node && "seat" in node ? study.players[node.seat] : "");
     this.promoting.hidden = !path.some(Boolean);
     this.removing.hidden = isStart;
     this.reviewing.hidden = !study.isGame;
     this.clocked.hidden = !study.isGame || isStart;
     const challenged = isPlay(study, path) ? [["-- 0", texts.takenOff], ["(challenge) 5", texts.inVain(5)], ["(challenge) 10", texts.inVain(10)], ["lost", texts.loseTurn]] : [];
-    const ends = study.isGame ? [["end", texts.settle], ...SEATS.map((seat) => [`(time) -10 ${seat}`, texts.overtime(study.players[seat])])] : [];
+    const isEnd = equipment && (position.zeros > 3 || unseen(position, equipment, []).reduce((sum, [, count]) => sum + count, 0) <= 2 * (equipment.rackSize ?? 7)); // the bag is empty
+    const ends = study.isGame ? [...(isEnd ? [["end", texts.settle]] : []), ...SEATS.map((seat) => [`(time) -10 ${seat}`, texts.overtime(study.players[seat])])] : [];
     const options = [...challenged, ...ends];
-    this.entering.hidden = !options.length && this.clocked.hidden;
-    this.entries.replaceChildren(...options.map(([value, text]) => h("option", { value }, text)));
+    this.entering.hidden = !options.length;
+    this.entries.replaceChildren(...[["", texts.chooseEntry], ...options].map(([value, text]) => h("option", { value }, text)));
   }
 }

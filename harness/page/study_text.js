@@ -2,7 +2,7 @@
 //
 // What a GCG has no line for stands in its notes, each line behind a tilde, and is read back from there:
 //
-//   #note ~study 1 game 0               the version; a game or a study; the seat that begins
+//   #note ~study 1 game 0               the version; a game or a study; the seat that begins; rules, if they were chosen
 //   >ann: ADEORSW 8D WORDS +26 26
 //   #note Keeps AE.                     a note; a line of one's own that begins with a tilde has a backslash before it
 //   #note ~clock 24:10                  the clock after the move
@@ -10,8 +10,9 @@
 //   #note ~" Longer.                    the note on that
 //   #note ~2 bob: 9C IT +7              the move after it, and so on
 
-import { leaveOf, readMove, usedBy } from "./notation.js";
-import { VERSION, cgpOf, fromCgp, isEntry, newStudy, reached, toEnd, unbracketed, within } from "./study.js";
+import { inBase64, textIn } from "./analysis.js";
+import { leaveOf, readMove, usedBy, withMove } from "./notation.js";
+import { VERSION, cgpOf, fromCgp, isEntry, newStudy, reached, startingAt, toEnd, unbracketed, withSeat, within } from "./study.js";
 import { studyTexts as texts } from "./study_texts.js";
 
 /** @import { Equipment } from "./scoring.js" */
@@ -41,7 +42,7 @@ export const writeStudy = (study, equipment) => {
     "#character-encoding UTF-8", ...nicks.map((nick, seat) => `#player${seat + 1} ${nick} ${study.players[/** @type {Seat} */ (seat)]}`.trim()),
     ...(study.title ? [`#title ${study.title}`] : []), ...(study.lexicon ? [`#lexicon ${study.lexicon}`] : []), ...study.other,
     ...(isEmpty ? [] : [`#opening ${cgpOf(start, equipment, "")}`]),
-    ...noteOf([`~study ${VERSION} ${study.isGame ? "game" : "study"} ${start.onTurn}`, ...noteLines(study.note)]),
+    ...noteOf([`~study ${VERSION} ${study.isGame ? "game" : "study"} ${start.onTurn} ${study.rules}`.trimEnd(), ...noteLines(study.note)]),
   ];
   const path = toEnd(study, []);
   /** @type {Study | Node} */
@@ -98,7 +99,7 @@ export const readStudy = (text, columns) => {
       events.push(eventOf(line, nicks));
       notes = events.at(-1)?.notes ?? notes;
     } else if (name === "note") notes.push(value);
-    else if (number && name.startsWith("player")) [nicks[seat], study.players] = [value.split(" ")[0] ?? "", seatNamed(study, seat, value)];
+    else if (number && name.startsWith("player")) [nicks[seat], study.players] = [value.split(" ")[0] ?? "", withSeat(study.players, seat, value.replace(/^\S+\s*/, "") || value)];
     else if (number) racks[seat] = value.trim();
     else if (name === "title" || name === "lexicon") study[name] = value.trim();
     else if (name === "opening") opening = value;
@@ -107,21 +108,14 @@ export const readStudy = (text, columns) => {
     if (/^[#>]/.test(line)) open = name === "note" ? notes : name === "description" ? study.other : null;
   }
   if (!nicks[0] || !nicks[1]) throw new Error(texts.noStudy);
-  const [, version, kind, first] = before.map((line) => /^~study (\d+) (\w+) ([01])/.exec(line)).find(Boolean) ?? [];
+  const [, version, kind, first, rules = ""] = before.map((line) => /^~study (\d+) (\w+) ([01])(?: (.+))?$/.exec(line)).find(Boolean) ?? [];
   if (version && Number(version) !== VERSION) throw new Error(texts.otherVersion(version));
   const onTurn = /** @type {Seat} */ (events[0]?.seat ?? (first === "1" ? 1 : 0)), begun = fromCgp(opening).start;
-  study.isGame = version ? kind === "game" : true;
-  study.note = plainOf(before);
+  Object.assign(study, { isGame: version ? kind === "game" : true, rules, note: plainOf(before) });
   const swapped = (/** @type {any[]} */ pair) => /** @type {any} */ (onTurn ? [...pair].reverse() : pair);
   study.start = { ...begun, onTurn, scores: swapped(begun.scores), racks: swapped(begun.racks) };
   build(study, events, racks, nicks, columns);
   return study;
-};
-
-/** @param {Study} study @param {Seat} seat @param {string} value @returns {[string, string]} */
-const seatNamed = ({ players }, seat, value) => {
-  const name = value.replace(/^\S+\s*/, "") || value;
-  return seat ? [players[0], name] : [name, players[1]];
 };
 
 /** @param {string} line @param {string[]} nicks @returns {Event} */
@@ -133,8 +127,8 @@ const eventOf = (line, nicks) => {
   return { seat: /** @type {Seat} */ (seat), score: Number(score), notes: [], move: isPlace ? `${square} ${word}` : word, rack: fields.slice(0, isPlace ? -2 : -1).join("") };
 };
 
-/** Put the moves of a game, and the variations in its notes, into the tree. @param {Study} study @param {Event[]} events @param {string[]} racks at the end @param {string[]} nicks @param {number} columns */
-const build = (study, events, racks, nicks, columns) => {
+/** Put the moves of a game, and the variations in its notes, into the tree. @param {Study} study @param {Event[]} events @param {string[]} last racks at the end @param {string[]} nicks @param {number} columns */
+const build = (study, events, last, nicks, columns) => {
   const shown = (/** @type {Seat} */ seat, /** @type {number} */ from) => {
     for (const { move, rack, seat: mover, score } of events.slice(from)) {
       const isRack = /^\(.+\)$/.test(move) && !/^\((challenge|time)\)$/i.test(move);
@@ -142,39 +136,22 @@ const build = (study, events, racks, nicks, columns) => {
       if (isRack && score > 0) return ""; // went out
       if (mover === seat && (move === "--" || !move.startsWith("("))) return rack;
     }
-    return racks[seat] ?? "";
+    return last[seat] ?? "";
   };
   study.start.racks = [shown(0, 0), shown(1, 0)];
+  const held = /** @type {[string, string]} */ ([...study.start.racks]);
   let parent = /** @type {Study | Node} */ (study), { board } = study.start, before = board;
   events.forEach(({ seat, move: written, score, notes }, at) => {
-    const move = /^\(challenge\)$/i.test(written) ? "(challenge)" : written, follows = events[at + 1];
-    const laid = isEntry(move) || move.startsWith("-") ? move : laidOn(board, move, columns), rack = reachedRack(study, seat, at);
-    const isOff = follows?.move === "--" && follows.seat === seat;
-    const node = { seat, move: laid, score, rack: move.startsWith("(") ? "" : isOff ? leaveOf(rack, usedBy(readMove(laid, columns))) : shown(seat, at + 1), note: plainOf(notes), clock: "", next: [] };
-    [board, before] = move === "--" ? [before, before] : isEntry(move) ? [board, before] : [placed(board, laid, columns), board];
+    const move = /^\(challenge\)$/i.test(written) ? "(challenge)" : written, isSheet = isEntry(move), follows = events[at + 1];
+    const laid = isSheet || move.startsWith("-") ? move : laidOn(board, move, columns), comesOff = follows?.move === "--" && follows.seat === seat;
+    const rack = move.startsWith("(") ? "" : comesOff ? leaveOf(held[seat], usedBy(readMove(laid, columns))) : shown(seat, at + 1);
+    const node = { seat, move: laid, score, rack, note: plainOf(notes), clock: "", next: [] };
+    [board, before] = move === "--" ? [before, before] : isSheet ? [board, before] : [withMove(board, readMove(laid, columns)), board];
+    if (!move.startsWith("(")) held[seat] = rack;
     parent.next.push(node);
     variations(notes, nicks, parent, node);
     parent = node;
   });
-};
-
-/** What a seat held before an event of the main line. @param {Study} study @param {Seat} seat @param {number} line */
-const reachedRack = (study, seat, line) => {
-  /** @type {Study | Node | undefined} */
-  let node = study;
-  let rack = study.start.racks[seat];
-  for (let at = 0; at < line && node; at++) {
-    node = node.next[0];
-    if (node && node.seat === seat && !node.move.startsWith("(")) ({ rack } = node);
-  }
-  return rack;
-};
-
-/** @param {Position["board"]} board @param {string} move @param {number} columns */
-const placed = (board, move, columns) => {
-  const read = readMove(move, columns), after = new Map(board);
-  if (read.kind === "place") for (const [at, tile] of read.squares) if (tile !== ".") after.set(at, tile);
-  return after;
 };
 
 /** A placement in which only what is laid is named. @param {Position["board"]} board @param {string} move @param {number} columns */
@@ -190,7 +167,7 @@ const plainOf = (notes) => notes.filter((line) => !line.startsWith("~")).map((li
 const variations = (notes, nicks, parent, main) => {
   /** @type {(Study | Node)[]} */
   const above = [parent];
-  let last = main;
+  let last = main, isBegun = false;
   for (const line of notes) {
     const [, depth, nick = "", move = "", score, rack = ""] = /^~(\d+) ([^:]+): (.+?) ([+-]\d+)(?: (\S+))?$/.exec(line) ?? [];
     const seat = nicks.indexOf(nick), on = above[Number(depth) - 1];
@@ -199,36 +176,30 @@ const variations = (notes, nicks, parent, main) => {
       on.next.push(last);
       above.length = Number(depth);
       above.push(last);
-    } else if (line.startsWith('~"') && last !== main) last.note = [...(last.note || hasNote.has(last) ? [last.note] : []), line.slice(3)].join("\n");
-    else if (line.startsWith("~clock ")) last.clock = line.slice(7);
-    if (line.startsWith('~"')) hasNote.add(last);
+      isBegun = false;
+    } else if (line.startsWith('~"') && last !== main) {
+      last.note = isBegun ? `${last.note}\n${line.slice(3)}` : line.slice(3);
+      isBegun = true;
+    } else if (line.startsWith("~clock ")) last.clock = line.slice(7);
   }
 };
 
-/** @type {WeakSet<Node>} Those whose note has begun, maybe with an empty line. */
-const hasNote = new WeakSet();
-
 // --- links ---
-
-/** @param {Uint8Array} bytes */
-const packed = (bytes) => btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join("")).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 
 /** The part of an address that holds a position, and the study around it if that is short. @param {Study} study @param {Path} path @param {Equipment} equipment */
 export const linkOf = (study, path, equipment) => {
   const text = writeStudy(study, equipment), { position } = reached(study, path, equipment.layout.columns), isShort = text.length <= LONGEST_LINE;
-  return [VERSION, packed(new TextEncoder().encode(isShort ? text : cgpOf(position, equipment, study.lexicon))), ...(isShort && path.length ? [path.join("-")] : [])].join(".");
+  const data = inBase64(new TextEncoder().encode(isShort ? text : writeStudy(startingAt(study, position), equipment))).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
+  return [VERSION, data, ...(isShort && path.length ? [path.join("-")] : [])].join(".");
 };
 
 /** @param {string} link @returns {[text: string, path: Path]} @throws {Error} a sentence: it is of another version, or broken */
 export const readLink = (link) => {
   const [version = "", data = "", path = ""] = link.split(".");
   if (version !== String(VERSION)) throw new Error(texts.otherLink(version));
-  try {
-    const bytes = Uint8Array.from(atob(data.replaceAll("-", "+").replaceAll("_", "/")), (byte) => byte.charCodeAt(0));
-    return [new TextDecoder("utf-8", { fatal: true }).decode(bytes), path ? path.split("-").map(Number) : []];
-  } catch {
-    throw new Error(texts.brokenLink);
-  }
+  const text = textIn(data.replaceAll("-", "+").replaceAll("_", "/"));
+  if (!text) throw new Error(texts.brokenLink);
+  return [text, path ? path.split("-").map(Number) : []];
 };
 
 /** Whether a text is a GCG. @param {string} text */

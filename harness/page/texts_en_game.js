@@ -37,7 +37,6 @@ export const game = {
   where: (turn, of) => `turn ${turn} of ${of}`,
   /** @param {number} later */
   later: (later) => `${counted(later, "later turn")}: go to the latest`,
-  keys: "Arrow keys step back and forth, Home and End go to the beginning and the last turn.",
   onTurn: "to move",
   rack: "rack",
   clockOf: "clock",
@@ -58,9 +57,6 @@ export const game = {
   move: "Move",
   score: "Score",
   total: "Total",
-  rackHead: "Rack",
-  time: "Time",
-  clockHead: "Clock",
   /** @param {string} name @param {number} points */
   forRacks: (name, points) => `${name} ${signed(points)} for racks`,
   /** @param {string} name @param {number} points */

@@ -13,6 +13,10 @@ export const lists = {
   games: "Games",
   standings: "Standings",
   loading: "One moment …",
+  keysTitle: "Keys of this view",
+  colours: "Colours",
+  /** @type {Record<string, string>} */
+  schemes: { "": "◐ Auto", light: "Light", dark: "Dark" },
 
   // lists
   on: "Games in progress",
@@ -47,7 +51,7 @@ export const lists = {
   tables: "Tables",
   bots: "Bots",
   persons: "People",
-  rating: "Rating (95 %)",
+  rating: "Rating (95\u00a0%)",
   state: "State",
   anchor: "anchor",
   provisional: "provisional",

@@ -13,7 +13,7 @@ export const study = {
   /** @param {number} count @param {number} most */
   rackTooLong: (count, most) => `${counted(count, "tile")} on a rack; it holds ${most}.`,
   /** @param {string} square */
-  apart: (square) => `The words are apart: the tiles from ${square} on touch no others.`,
+  apart: (square) => `The words are apart: the tiles from ${square} on touch no others. Moves are listed all the same.`,
   startEmpty: "No word covers the star.",
   noMove: "That is no move. Write 8D WORD, -ABC or -3 to exchange, or - to pass.",
   offBoard: "That word leaves the board.",
@@ -40,13 +40,27 @@ export const study = {
   save: "Save as GCG",
   share: "Copy link",
   link: "The link to this position",
-  copied: "Copied.",
+  copied: "Copied; it opens here.",
+  onlyHere: "Only this machine can open it: this server is on it. For others, save as GCG.",
+  /** @param {string} name */
+  savedAs: (name) => `Saved as ${name}.`,
+  begun: "The study before is kept: “New or open …” lists it.",
+  titleOf: "Title",
+  yours: "Your studies",
+  /** @param {number} moves */
+  counted: (moves) => counted(moves, "move"),
   review: "Review this game",
   emptyBoard: "Empty board",
   annotate: "Enter a game",
   openHere: "Or paste a game (GCG) or a position (CGP), or choose or drop a file:",
   openIt: "Open",
-  words: "Words",
+  words: "Words and rules",
+  /** @param {{ lexicon: string, rules: string }} kind */
+  kind: ({ lexicon, rules }) => `${lexicon}, ${rules} rules`,
+  /** @param {{ lexicon: string, rules: string }} kind */
+  onlyKind: ({ lexicon, rules }) => `Words: ${lexicon}; board, tiles and rules: ${rules}. This server has no others; tilewire study --lexicon NAME --rules NAME may.`,
+  /** @param {string} rules */
+  otherRules: (rules) => `This study goes by the rules ${rules}, which this server lacks: here it goes by those of its words.`,
   forget: "Forget",
   /** @param {string} name */
   forgetIt: (name) => `Forget ${name}`,
@@ -57,7 +71,7 @@ export const study = {
   nameOf: (number) => `Name of player ${number}`,
   rack: "Rack",
   onTurn: "to move",
-  knowsRack: "the player to move knows the other rack",
+  knowsRack: "analyse with the other rack as if it were known; else it is drawn at random",
   /** @param {string} name */
   lacksRack: (name) => `Type the rack of ${name} to see the moves. A move can be entered without it.`,
 
@@ -65,12 +79,13 @@ export const study = {
   play: "Play",
   /** @param {number} score */
   playFor: (score) => `Play for ${score}`,
-  entryKeys: "Click a square and type; Enter plays. Ctrl with arrow keys steps through the moves, Ctrl+Z takes back.",
-  setupKeys: "Click a square and type. Space or an arrow key turns, Shift with a letter lays a blank, Backspace and Delete take tiles away.",
+  entryKeys: "Click a square and type; Enter plays. Ctrl with arrow keys steps through the moves, Ctrl+Z takes back. A click on a word looks it up below.",
+  setupHow: "Click a square, then type or choose tiles; a second click turns the arrow.",
+  setupKeys: "Space and arrow keys turn and go, Shift with a letter lays a blank, Backspace and Delete take tiles away.",
   palette: "Tiles that are left",
   /** @param {string} tile @param {number} count */
   leftOf: (tile, count) => `${tile === "?" ? "blank" : tile}, ${count} left`,
-  clearSquare: "Clear the square",
+  takeBack: "Take back",
   emptied: "empty",
   /** @param {string} move @param {number} score */
   played: (move, score) => `${move}, ${counted(score, "point")}.`,
@@ -79,30 +94,38 @@ export const study = {
   moves: "Moves",
   filter: "Filter",
   filterHint: "8D, ING, >30",
+  leave: "Leave",
   equity: "Equity",
-  gain: "Worth",
+  gain: "Simulated",
   compareHead: "Compare",
   /** @param {string} move @param {number} score */
-  playIt: (move, score) => `Play ${move}, ${counted(score, "point")}`,
+  showIt: (move, score) => `${move}, ${counted(score, "point")}: see it on the board; again: play it`,
+  /** @param {string} move @param {number} score */
+  playIt: (move, score) => `Play ${move} (${score})`,
   /** @param {string} move */
   tick: (move) => `Compare ${move}`,
   /** @param {number} rows @param {number} suiting @param {number} all */
   shown: (rows, suiting, all) => `${grouped(rows)} of ${counted(suiting, "move")} shown; ${grouped(all)} are legal.`,
   more: "Show more",
   simulate: "Simulate",
-  deeper: "Longer",
+  /** @param {number} seconds */
+  deeper: (seconds) => `Longer: ${seconds} s`,
   compare: "Compare the ticked",
   /** @param {number} seconds */
   simulating: (seconds) => `Simulating for ${counted(seconds, "second")} …`,
   /** @param {number} rollouts */
   soFar: (rollouts) => `${counted(rollouts, "rollout")} so far.`,
-  /** @param {number} rollouts @param {number} seconds */
-  done: (rollouts, seconds) => `${counted(rollouts, "rollout")}, up to ${counted(seconds, "second")}. ± is a 95 % interval.`,
+  /** @param {number} rollouts @param {string} depth @param {number} seconds */
+  done: (rollouts, depth, seconds) =>
+    `${counted(rollouts, "rollout")} (${depth}), up to ${counted(seconds, "second")}. Simulated: points gained on the opponent; ± is a 95 % interval.`,
+  proven: "Solved, proven",
+  notProven: "Solved, not proven",
+  mendFirst: "Mend what is said below the board; then the moves are listed.",
   stopped: "Stopped.",
+  asksAgain: "It is asked again by itself in ten seconds.",
   /** @param {string} why */
   leftOut: (why) => `This position is not analysed: ${why}.`,
   figures: "All figures",
-  belief: "What the last play tells of the other rack",
 
   // the line
   line: "Line",
@@ -122,11 +145,13 @@ export const study = {
 
   // what is entered
   typeMove: "Move",
-  moveHint: "8D WORD",
+  typedHint: "8D WORD, -ABC, -",
   enter: "Enter",
   entry: "Then",
   add: "Add",
-  clock: "Clock",
+  /** @param {string} name */
+  clockOf: (name) => `Clock of ${name}`,
+  chooseEntry: "what happened …",
   takenOff: "a phony: it comes off",
   /** @param {number} points */
   inVain: (points) => `challenged, stands: +${points}`,
@@ -145,5 +170,5 @@ export const study = {
   behind: "Behind it",
   anagrams: "Anagrams",
   withBlank: "With a blank",
-  worth: "Worth as a leave",
+  worth: "Its tiles as a leave",
 };

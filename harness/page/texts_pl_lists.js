@@ -10,6 +10,9 @@ export const lists = {
   games: "Partie",
   standings: "Klasyfikacja",
   loading: "Chwileczkę …",
+  keysTitle: "Klawisze tego widoku",
+  colours: "Kolory",
+  schemes: { "": "◐ Jak system", light: "Jasne", dark: "Ciemne" },
 
   // lists
   on: "Partie w toku",
@@ -40,7 +43,7 @@ export const lists = {
   tables: "Stoły",
   bots: "Boty",
   persons: "Ludzie",
-  rating: "Ranking (95 %)",
+  rating: "Ranking (95\u00a0%)",
   state: "Stan",
   anchor: "punkt odniesienia",
   provisional: "tymczasowy",

@@ -8,7 +8,7 @@ import { decimal, duration, percent, signed, texts, grouped } from "./texts.js";
 
 /** @import { Game, Reviewed } from "./game.js" */
 
-const MOST_CANDIDATES = 15, MOST_TILES = 14;
+const MOST_CANDIDATES = 15, MOST_TILES = 14, MOST_LEAVES = 10;
 
 export class TurnThoughts extends HTMLElement {
   /** @param {Game} game @param {number} turn */
@@ -93,8 +93,11 @@ const belief = (game, told) => {
   ];
 };
 
+/** What a play told of a rack. @param {{ tiles: Record<string, number>, top: { leave: string, prior: number, posterior: number }[], note: string }} belief */
+export const toldOf = ({ tiles, top, note }) => [h("p", { class: "note" }, note), h("div", { class: "beliefs" }, tileChances(tiles, ""), leaves(top.slice(0, MOST_LEAVES), undefined))];
+
 /** @param {Record<string, number>} tiles @param {string} rack */
-export const tileChances = (tiles, rack) => {
+const tileChances = (tiles, rack) => {
   const likely = Object.entries(tiles).sort(([, one], [, other]) => other - one).slice(0, MOST_TILES);
   if (!likely.length) return null;
   const held = new Set(tilesOf(rack));
@@ -107,7 +110,7 @@ export const tileChances = (tiles, rack) => {
 };
 
 /** @param {{ leave: string, prior: number, posterior: number }[]} top @param {string | undefined} kept */
-export const leaves = (top, kept) => {
+const leaves = (top, kept) => {
   if (!top.length) return null;
   const sorted = kept && tilesOf(kept).sort().join("");
   const rows = top.map(({ leave, prior, posterior }) => ({

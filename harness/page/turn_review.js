@@ -7,13 +7,14 @@ import { boardWith, figuresOf, verdictOf, withInterval } from "./findings.js";
 import { studyLink } from "./review_link.js";
 import { serverTexts } from "./server_texts.js";
 import { decimal, grouped, percent, texts } from "./texts.js";
+import { toldOf } from "./thoughts.js";
 import { phonyText } from "./verdict.js";
 
 /** @import { Analysis } from "./analysis.js" */
 /** @import { Candidate, Findings, Lead, Review, Turn } from "./review.js" */
 /** @typedef {{ move: string, request: number, lead: Lead | null, best: string, rollouts: number, note: string }} Tried */
 
-const LONGER_S = 10, TRY_S = 4;
+const LONGER_S = 10, TRY_S = 4, TELL_S = .1;
 const WORDS = { play: texts.analyseMove, playFor: texts.analyseFor, exchangeNow: texts.analyseExchange, entryKeys: texts.tryKeys };
 
 export class TurnReview extends HTMLElement {
@@ -52,6 +53,8 @@ export class TurnReview extends HTMLElement {
     this.verdict = h("div");
     this.figures = h("div");
     this.longerButton = button(texts.lookLonger, () => this.lookLonger(turn)); // stays, and so does the keyboard on it
+    this.telling = button(texts.lastPlayTells, () => this.askTold(turn));
+    this.told = h("div");
     this.tries = h("div");
     this.outcome = h("p", { class: "hidden", "aria-live": "polite" });
     this.choices = h("div", { class: "choices", role: "group", "aria-label": texts.onBoard });
@@ -65,7 +68,7 @@ export class TurnReview extends HTMLElement {
           this.review.told.gcg !== null && studyLink("review", this.review.game || "mine", turn.line),
           ...(this.review.told.turns.length > 1 ? [step("◀", texts.turnBefore, -1), step("▶", texts.turnAfter, 1)] : [])),
         this.verdict, this.choices, this.board, this.tries, this.outcome),
-      h("div", { class: "figures-of" }, this.figures, h("p", {}, this.longerButton)));
+      h("div", { class: "figures-of" }, this.figures, this.told, h("p", { class: "acts" }, this.longerButton, turn.line > 1 && this.telling)));
     this.showBoard();
     this.refresh();
   }
@@ -108,6 +111,17 @@ export class TurnReview extends HTMLElement {
       if (message.type === "error" && this.turn === turn) this.say(sentenceOf(message)); // above what that shows
     });
     this.refresh();
+  }
+
+  /** Ask what the opponent's last play tells; the turn itself was analysed. @param {Turn} turn */
+  askTold(turn) {
+    this.telling?.setAttribute("aria-disabled", "true");
+    this.analysis.ask(this.data(), { line: turn.line, seconds: TELL_S }, (message) => {
+      if (this.turn !== turn) return;
+      if (message.type === "turn") this.told?.replaceChildren(h("h3", {}, texts.lastPlayTells), ...(message.belief ? toldOf(message.belief) : [h("p", { class: "note" }, texts.tellsNothing)]));
+      else if (message.type === "error" || message.type === "left_out") this.told?.replaceChildren(h("p", { class: "note" }, message.why ?? sentenceOf(message)));
+      if (message.type === "done" || message.type === "error") this.telling?.removeAttribute("aria-disabled");
+    });
   }
 
   // --- the board ---

@@ -28,9 +28,9 @@ export class StudyLine extends HTMLElement {
   show(study, path, columns) {
     [this.study, this.path] = [study, path];
     this.steps.forEach((each, at) => each.setAttribute("aria-disabled", String(at < 2 ? !path.length : !nodeAt(study, path)?.next.length)));
-    keepingFocus(this.list, () => this.list.replaceChildren(
-      this.item([], texts.startOf, 0), ...this.lineFrom([], columns, 0)));
-    this.list.querySelector("[aria-current]")?.scrollIntoView?.({ block: "nearest" });
+    keepingFocus(this.list, () => this.list.replaceChildren(this.item([], texts.startOf, 0), ...this.lineFrom(study, [], columns)));
+    const here = /** @type {HTMLElement | null} */ (this.list.querySelector("[aria-current]")), { offsetTop = 0 } = here ?? {}, { scrollTop, clientHeight } = this.list;
+    if (offsetTop < scrollTop || offsetTop > scrollTop + clientHeight - 30) this.list.scrollTop = offsetTop - clientHeight / 2; // and not the page with it
   }
 
   /** Step: 0 to the start, 1 back, 2 on, 3 to the end of the line; or among the moves in one place. @param {number} how @param {number} [aside] */
@@ -41,26 +41,15 @@ export class StudyLine extends HTMLElement {
     if (nodeAt(study, to) && (!aside || last !== undefined)) this.dispatchEvent(new CustomEvent("go", { detail: to }));
   }
 
-  /** The moves from a place on, each with those in its stead. @param {Path} from @param {number} columns @param {number} depth @returns {HTMLElement[]} */
-  lineFrom(from, columns, depth) {
-    /** @type {HTMLElement[]} */
-    const items = [];
-    let path = from;
-    for (let next = this.next(path); next.length; next = this.next(path)) {
-      const { position } = reached(/** @type {Study} */ (this.study), path, columns), names = this.study?.players ?? [];
-      const text = (/** @type {Node} */ { seat, move, score }) => `${names[seat]} ${isEntry(move) ? texts.entries[move] ?? move : moveText(readMove(move, columns), position.board)}${score ? ` ${signed(score)}` : ""}`;
-      const here = path;
-      next.slice(0, 1).forEach((node) => items.push(this.item([...here, 0], text(node), depth, node)));
-      next.slice(1).forEach((node, at) => items.push(h("div", { class: "variation" },
-        this.item([...here, at + 1], text(node), depth + 1, node), ...this.lineFrom([...here, at + 1], columns, depth + 1))));
-      path = [...path, 0];
-    }
-    return items;
-  }
-
-  /** @param {Path} path @returns {Node[]} */
-  next(path) {
-    return (this.study && nodeAt(this.study, path)?.next) ?? [];
+  /** The moves from a place on, each with those in its stead. @param {Study} study @param {Path} from @param {number} columns @param {number} [depth] @returns {HTMLElement[]} */
+  lineFrom(study, from, columns, depth = 0) {
+    const { position: { board } } = reached(study, from, columns), next = nodeAt(study, from)?.next ?? [];
+    const items = next.map((node, at) => {
+      const { seat, move, score } = node, text = isEntry(move) ? texts.entries[move] ?? move : moveText(readMove(move, columns), board);
+      return this.item([...from, at], `${study.players[seat]} ${text}${score ? ` ${signed(score)}` : ""}`, depth + Number(at > 0), node);
+    });
+    const others = items.slice(1).map((item, at) => h("div", { class: "variation" }, item, ...this.lineFrom(study, [...from, at + 1], columns, depth + 1)));
+    return [...items.slice(0, 1), ...others, ...(next.length ? this.lineFrom(study, [...from, 0], columns, depth) : [])];
   }
 
   /** @param {Path} path @param {string} text @param {number} depth @param {Node} [node] */

@@ -1,7 +1,7 @@
 // What an analysis found, in sentences: codes and figures are the server's, the words those of texts.js. They are
 // the sentences of harness/analysis/verdict.py, which tests/page/test_verdict.py compares.
 
-import { capital, decimal, percent, signed, texts } from "./texts.js";
+import { capital, decimal, percent, rounded, signed, texts } from "./texts.js";
 import { readOpening } from "./notation.js";
 import { serverTexts } from "./server_texts.js";
 
@@ -38,7 +38,7 @@ const reason = ({ code, value, kept }) => {
 };
 
 /** @param {{ leave: string, worth: number }} kept */
-const keeps = ({ leave, worth }) => (leave ? texts.keptWorth(leave, signed(Number(worth.toFixed(1)))) : texts.nothing);
+const keeps = ({ leave, worth }) => (leave ? texts.keptWorth(leave, signed(rounded(worth))) : texts.nothing);
 
 // --- what to play ---
 

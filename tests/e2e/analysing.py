@@ -9,11 +9,14 @@ from typing import Any
 
 from msgspec.structs import replace
 from servers import served
+from tables import words
 
 from bot.equipment import Equipment
+from engine.rules.rule_sets import load_rules
 from harness.analysis.task import Task
-from harness.game_kinds import MAIN, GameKind
+from harness.game_kinds import MAIN
 from harness.server.page_analysis.process import AnalysisProcess
+from harness.server.tables import TableKind, Tables
 
 ROLLOUTS = 400
 
@@ -26,8 +29,20 @@ class Counted(AnalysisProcess):
 
 
 @asynccontextmanager
-async def analysing(path: Path) -> AsyncIterator[str]:
-    """Run such a server with a journal; give the address of its page."""
-    kinds = {MAIN: GameKind(equipment=Equipment())}
-    async with served(path, analyst=lambda _kinds: Counted.start(kinds, idle=False)) as server:
+async def analysing(path: Path, *rules: str) -> AsyncIterator[str]:
+    """Run such a server with a journal; give the address of its page.
+
+    It has a table of the same words for each of other rules.
+    """
+
+    def kind(rules: str, name: str = MAIN) -> TableKind:
+        laws = load_rules(rules)
+        return TableKind(lexicon=words(), rules=laws, name=name, equipment=Equipment())
+
+    offered = Tables(kind("english"), [kind(name, name) for name in rules])
+
+    async def start(_kinds: object) -> AnalysisProcess:
+        return await Counted.start(offered.analysed(), idle=False)
+
+    async with served(path, offered=offered, analyst=start) as server:
         yield f"http://127.0.0.1:{server.port}/"

@@ -27,7 +27,7 @@ OPENED = 7
 WATCHED = """(() => {
   window.usable = new Promise((resolve) => {
     new MutationObserver((_, observer) => {
-      if (!document.querySelector(".games, .sheet")) return;
+      if (!document.querySelector(".cards, .rounds")) return;
       observer.disconnect();
       requestIdleCallback(() => resolve(performance.now()));
     }).observe(document, { subtree: true, childList: true });

@@ -72,7 +72,7 @@ async def test_racks_and_thoughts_of_both_show_as_they_are(
         assert (await bob.turns.get()).rack == theirs
         for each in (page.page, late.page):
             await each.locator(".where", has_text="turn 1 of 1").wait_for()
-            await each.locator(".sheet", has_text=f"exchanges {held[:3]}").wait_for()
+            await each.locator(".rounds", has_text=f"exchanges {held[:3]}").wait_for()
             await each.locator("turn-thoughts", has_text="What ann thought in turn 1").wait_for()
             assert await each.locator(".rack").nth(1).inner_text() == f"rack {theirs}"
         thinks(bob, 2, "-", 0.25)

@@ -195,10 +195,8 @@ def _payload_game() -> dict[str, Any]:
 
 
 PAYLOAD_GAME = _payload_game()
+PAYLOAD_POSITION = f"{'/'.join(['15'] * 15)} ABCDEFG/ 0/0 0"
 PAYLOAD_PUZZLE = {
-    "id": "payloads",
-    "kind": "preendgame",
-    "position": f"{'/'.join(['15'] * 15)} ABCDEFG/ 0/0 0",
     "best": "8G AB",
     "static": "8G BA",
     "bag": [[text, 1] for text in PAYLOADS],
@@ -206,7 +204,7 @@ PAYLOAD_PUZZLE = {
     "moves": [["W" * len(PAYLOADS), "8G AB"], ["L" * len(PAYLOADS), "8G BA"]],
 }
 PAYLOAD_MISTAKE = {
-    "position": PAYLOAD_PUZZLE["position"],
+    "position": PAYLOAD_POSITION,
     "played": f"-{' '.join(PAYLOADS)}",
     "best": "8G AB",
     "lost_win": 0.5,
@@ -258,7 +256,9 @@ PAYLOAD_ANSWERS: dict[str, Any] = {
         "lexicon": " ".join(PAYLOADS),
         "board": PAYLOAD_GAME["board"],
         "tiles": PAYLOAD_GAME["tiles"],
-        "puzzles": [{"id": "payloads", "kind": "preendgame"}],
+        "puzzles": [
+            {"id": "payloads", "kind": "preendgame", "rank": 1, "position": PAYLOAD_POSITION}
+        ],
     },
     "preendgames.json": {"payloads": PAYLOAD_PUZZLE},
 }
@@ -271,7 +271,7 @@ PAYLOAD_VIEWS = {
     "#/play": (".opponents bdi", "play-view"),
     "#/review/payloads": (".verdict", "review-view"),
     "#/puzzles": ("puzzle-list p", "puzzle-list"),
-    "#/puzzles/payloads": (".tiles li", "puzzle-view"),
+    "#/puzzles/payloads": (".choices button", "puzzle-view"),
     "#/drill": (".graded p", "drill-view"),
 }
 """By address: where the last payload is seen, and the element of the view."""
@@ -306,7 +306,7 @@ SHOWN = """() => ({
   board: [...document.querySelectorAll("tile-board [role=cell]")].map((cell) =>
     cell.classList.contains("tile") ? cell.firstElementChild.textContent : "."),
   scores: [...document.querySelectorAll(".score")].map((each) => Number(each.textContent)),
-  moves: document.querySelectorAll(".sheet tbody tr").length,
+  moves: document.querySelectorAll(".rounds a").length,
   toMove: [...document.querySelectorAll(".side")].findIndex((each) => each.matches(".turn")),
   waits: document.querySelector(".side:not(.turn) .clock").textContent,
 })"""
@@ -436,7 +436,7 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
 ) -> None:
     first, late = await opened(browser), await opened(browser, PHONE)
     await first.go(running.url())
-    await first.page.get_by_text("An example: no game is on now").wait_for()
+    await first.page.get_by_text("An example of two bots: no game is on now").wait_for()
     await first.page.locator("tile-board .tile").first.wait_for()
     size = "performance.getEntries().reduce((sum, each) => sum + (each.transferSize ?? 0), 0)"
     assert 20_000 < await first.page.evaluate(size) < FIRST_VIEW_BYTES
@@ -457,14 +457,14 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
     if AXE.exists():
         await find_faults(late.page)
     await look_back_and_return(running, first, game)
-    await first.page.get_by_role("link", name="To the games").focus()
+    await first.page.get_by_role("button", name="Link").focus()
     await running.play("-")
     over = await running.finish()
     for shown, width in ((first, DESK), (late, PHONE)):
         await shown.page.locator(".status", has_text="six scoreless turns").wait_for()
         await shown.page.locator(".rack", has_text="rack").first.wait_for()
         at = "document.activeElement.textContent"
-        assert shown is late or await shown.page.evaluate(at) == "To the games"
+        assert shown is late or await shown.page.evaluate(at) == "Link"
         assert (await state(shown))["scores"] == list(over.scores)
         assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
         assert shown.said == []
@@ -507,10 +507,10 @@ async def test_a_past_game_shows_racks_and_thoughts_and_nothing_of_it_is_markup(
     assert await page.locator("turn-graph svg").count() == 2
     assert await page.locator("main img, main script").count() == 0
     await thoughts.locator("tr[aria-current]", has_text="played").wait_for()
-    await page.locator(".sheet a").nth(4).press("Enter")
+    await page.locator(".rounds a").nth(4).press("Enter")
     await shown.shows(f"turn 5 of {TURNS}")
     focused = await page.evaluate("document.activeElement.getAttribute('aria-label')")
-    assert focused == "Turn 5", "the keyboard goes on from where it was"
+    assert focused.startswith("Turn 5: "), "the keyboard goes on from where it was"
     said = page.locator("[aria-live=polite]")
     assert (await said.inner_text()).startswith("Turn 5: ")
     await page.reload()
@@ -553,6 +553,8 @@ async def test_names_and_texts_of_all_kinds_are_text(running: Running, browser: 
         if address in PAYLOAD_MOVES:
             send = "(entry, move) => entry.send(move)"
             await page.locator("move-entry").evaluate(send, PAYLOAD_MOVES[address])
+        if view == "puzzle-view":
+            await page.get_by_role("button", name="Show me").click()
         await page.locator(places, has_text=PAYLOADS[-1]).last.wait_for()
         text = await page.locator("main").inner_text()
         assert [payload for payload in PAYLOADS if payload not in text] == [], address

@@ -286,11 +286,11 @@ async def test_codes_and_figures_become_sentences(running: Running, browser: Bro
     shown = await opened(browser)
     await shown.go(running.url)
     figures = await shown.page.evaluate(FIGURES)
-    assert figures == ["0.0 %", "−1.2 %", "50.0 %", "0.0", "−1.3"]
+    assert figures == ["0.0 %", "−1.2 %", "50.0 %", "0.0", "−1.2"]
     told = await shown.page.evaluate(SENTENCES, [[case for case, _ in cases]])
     for (text, _), (_, words) in zip(told, cases, strict=True):
         assert words in text
-    assert "ES (worth +8.3)" in told[0][1]
+    assert "ES (worth +8.2)" in told[0][1]
     await shown.page.close()
 
 

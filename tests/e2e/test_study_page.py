@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import json
 from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,21 +15,23 @@ import pytest_asyncio
 from e2e.analysing import analysing
 from e2e.browsing import Opened, find_faults, opened
 
+from harness.lab.bench.client import Client
 from harness.lab.puzzles import read_files
 from harness.page import FOLDER
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Download, Page, Route
+    from playwright.async_api import Browser, Download, Page, Route, WebSocketRoute
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PHONE = 390
 GAME = Path(__file__).parents[1] / "fixtures" / "games" / "static_greedy.gcg"
+CATS = "15/15/15/15/15/15/15/7CATS4/15/15/15/15/15/15/15 EGILNVW/ 0/0 0"
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    async with analysing(tmp_path_factory.mktemp("study") / "games.db") as address:
+    async with analysing(tmp_path_factory.mktemp("study") / "games.db", "super") as address:
         yield address
 
 
@@ -61,6 +65,46 @@ async def listed(page: Page) -> list[str]:
     return await page.locator("tr[data-move] th").all_inner_texts()
 
 
+async def paste(page: Page, text: str) -> None:
+    """Open a text; there is no study yet."""
+    await page.get_by_label("A game as GCG").fill(text)
+    await press(page, "Open")
+
+
+async def simulated(page: Page) -> None:
+    """Wait until the simulation that began by itself is over."""
+    await page.get_by_text("), up to ").wait_for()
+
+
+async def drag(page: Page, tile: str, to: str) -> None:
+    await page.locator(tile).hover()
+    await page.mouse.down()
+    await page.locator(to).hover()
+    await page.mouse.up()
+
+
+@dataclass
+class Between:
+    """Stands between a page and the server: notes what is asked for, and may answer itself."""
+
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """By the kind of a request; others are passed on."""
+    asked: list[str] = field(default_factory=list)
+
+    def connect(self, page: WebSocketRoute) -> None:
+        server = page.connect_to_server()
+
+        def hear(text: str | bytes) -> None:
+            told = json.loads(text)
+            self.asked.append(told["type"])
+            if answer := self.answers.get(told["type"]):
+                page.send(json.dumps({"id": told["id"], **answer}))
+            else:
+                server.send(text)
+
+        page.on_message(hear)
+
+
 async def again(browser: Browser, url: str, **options: Any) -> Opened:
     """Open an address in another context, where the browser keeps nothing yet."""
     shown = await opened(browser, **options)
@@ -80,21 +124,28 @@ async def test_a_whole_study_by_keyboard(url: str, browser: Browser) -> None:
     await rack(page, 0, "egilnvw")
     await press(page, "Set up the board")
     assert any("WEL(D)ING" in move for move in await listed(page))
+    await simulated(page)
+    assert await page.locator("tr[data-move] .figure").count() > 4
     await page.get_by_label("Filter").fill("k5 ing >30")
     assert await listed(page) == ["K5 WEL(D)ING"]
     await page.get_by_label("Filter").fill("")
     for name in ("Compare K5 WEL(D)ING", "Compare I7 V(O)W"):
         await page.get_by_role("checkbox", name=name, exact=True).press("Space")
     await press(page, "Compare the ticked")
+    await page.get_by_text("), up to ").wait_for(state="hidden")
+    await simulated(page)
     await page.get_by_text("The best is ").wait_for()
-    assert await page.locator("tr[data-move] .figure").count() == 4
-    await press(page, "Longer")
+    assert await page.locator("tr[data-move]:not(.busy) .figure").count() == 4
+    await press(page, "Longer: 8 s")
     await page.get_by_text("up to 8 seconds").wait_for()
-    assert await page.locator("tr[data-move] .figure").count() == 4
+    assert await page.locator("tr[data-move]:not(.busy) .figure").count() == 4
     await press(page, "Simulate")
     await page.get_by_text("up to 4 seconds").wait_for()
     assert await page.locator("tr[data-move] .figure").count() > 4
-    await page.locator("tr[data-move] button").first.press("Enter")
+    first = page.locator("tr[data-move] button").first
+    await first.press("Enter")
+    assert await page.locator("move-entry .placed").count() > 1, "it is seen first"
+    await first.press("Enter")
     assert await page.evaluate("document.activeElement.role") == "gridcell"
 
     await rack(page, 1, "AEINRST")
@@ -149,18 +200,18 @@ async def test_a_study_by_touch(url: str, browser: Browser) -> None:
     shown = await again(browser, f"{url}#/study", width=PHONE, has_touch=True, is_mobile=True)
     page = shown.page
     await page.get_by_role("button", name="Empty board").tap()
-    for tile, at in ("C, 2 left", 112), ("A, 9 left", 113), ("blank, 2 left", 114):
+    assert await page.evaluate("scrollY") == 0
+    for tile in ("C, 2 left", "A, 9 left", "blank, 2 left"):
         await page.get_by_role("button", name=tile).tap()
-        await page.locator(f"board-setup [data-at='{at}']").tap()
     await page.get_by_role("button", name="T", exact=True).tap()
     await rack(page, 0, "EGILNVW")
     await page.get_by_role("button", name="Set up the board").tap()
     await listed(page)
-    await page.get_by_role("button", name="Simulate").tap()
-    await page.get_by_text("rollouts, up to").wait_for()
-    await page.locator("tr[data-move] button").first.tap()
-    await page.get_by_role("button", name="One move back").tap()
-    await page.locator("tr[data-move] button").nth(1).tap()
+    await simulated(page)
+    for nth in (0, 1):
+        await page.locator("tr[data-move] button").nth(nth).tap()
+        await page.locator("moves-list .controls button", has_text="Play ").tap()
+        await page.get_by_role("button", name="One move back").tap()
     assert await page.locator("study-line .variation button").count() == 1
     await page.locator("move-entry [data-at='112']").tap()
     await page.get_by_text("is a word").wait_for()
@@ -176,7 +227,9 @@ async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Br
     for move in "8D WORDS", "H8 (S)QX":
         await page.get_by_label("Move", exact=True).fill(move)
         await page.keyboard.press("Enter")
-    await page.get_by_label("Clock").fill("21:03")
+    await page.get_by_text("SQX is not a word").wait_for()
+    await page.get_by_label("Clock of Second").fill("21:03")
+    await page.keyboard.press("Enter")
     await page.get_by_label("Then").select_option(label="a phony: it comes off")
     await press(page, "Add")
     await rack(page, 0, "AEGILNV")
@@ -196,6 +249,9 @@ async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Br
     await page.get_by_text("turns analysed").wait_for()
     assert await page.evaluate("location.hash") == "#/review/mine"
     await page.get_by_role("link", name="Turn 4", exact=True).press("Enter")
+    tells = page.locator("turn-review h3", has_text="What the last play tells")
+    await press(page, "What the last play tells of the other rack")
+    await tells.wait_for()
     await page.locator("turn-review").get_by_role("link", name="Study").press("Enter")
     await page.locator("study-line [aria-current]", has_text="3. ").wait_for()
     assert await saved(page) == text
@@ -209,26 +265,27 @@ async def test_what_cant_be_is_said_and_nothing_is_lost(url: str, browser: Brows
     await shown.go(f"{url}#/study/9.AAAA")
     await page.locator(".banner", has_text="another version").wait_for()
     await shown.go(f"{url}#/study")
-    cgp = "15/15/15/15/15/15/15/7CATS4/15/15/15/9ZZ4/15/15/15 EGILNVW/ 0/0 0"
-    await page.get_by_label("A game as GCG").fill("#player1 a\n>a: CAT 8X")
-    await press(page, "Open")
+    await page.set_viewport_size({"width": PHONE, "height": 844})
+    await paste(page, "#player1 a\n>a: CAT 8X")
     await page.locator(".banner", has_text="can't be opened").wait_for()
     assert await page.get_by_label("A game as GCG").input_value() == "#player1 a\n>a: CAT 8X"
-    await page.get_by_label("A game as GCG").fill(cgp)
-    await press(page, "Open")
+    await paste(page, CATS.replace("15/15/15 EGI", "9ZZ4/15/15 EGI"))
     await page.locator(".banner", has_text="keeps nothing").wait_for()
     assert await page.locator("board-setup .fault").count() == 2
     await page.get_by_text("2 of Z on the board").wait_for()
-    await page.locator("board-setup [data-at='174']").click()
+    apart = page.get_by_text("The words are apart: the tiles from 13J on")
+    assert await apart.evaluate("it => it.getBoundingClientRect().top < innerHeight")
+    assert "apart" in (await page.locator("[data-at='189']").get_attribute("title") or "")
+    await page.locator("board-setup [data-at='189']").click()
     await page.keyboard.press("Delete")
-    await page.locator("board-setup [data-at='175']").focus()
+    await page.locator("board-setup [data-at='190']").focus()
     await page.keyboard.press("Delete")
     await page.locator(".faults").wait_for(state="hidden")
     await listed(page)
     await page.context.set_offline(True)
     await page.evaluate("document.querySelector('study-view').analysis.lost()")
     await press(page, "Set up the board")
-    await page.locator("tr[data-move] button").first.press("Enter")
+    await page.locator("tr[data-move] button").first.dblclick()
     await rack(page, 1, "AEINRST")
     await page.get_by_text("connection to the server is lost").wait_for()
     assert ">First: " in await saved(page)
@@ -252,7 +309,6 @@ async def test_a_game_of_a_file_opens_at_its_turn(url: str, browser: Browser) ->
     await shown.go(f"{url}#/study")
     await page.locator("study-line [aria-current]", has_text="3. ").wait_for()
     await listed(page)
-    await press(page, "Simulate")
     await page.get_by_text("What the last play tells").wait_for()
     await page.keyboard.press("Home")
     assert await tiles_of(page) == []
@@ -261,6 +317,128 @@ async def test_a_game_of_a_file_opens_at_its_turn(url: str, browser: Browser) ->
     await page.reload()
     await page.locator("study-line .variation [aria-current]").wait_for()
     assert not shown.said
+
+
+async def later(page: Page, ms: int) -> None:
+    """Let time pass for the page, and the moves be listed."""
+    await page.clock.run_for(ms)
+    await listed(page)
+
+
+async def begun(browser: Browser, url: str, **answers: dict[str, Any]) -> tuple[Page, Between]:
+    """Open a position; no time passes for the page by itself."""
+    page = (await opened(browser)).page
+    between = Between(answers)
+    await page.route_web_socket("**/*", between.connect)
+    await page.clock.install(time=0)
+    await page.goto(f"{url}#/study")
+    await page.clock.pause_at(60_000)
+    await paste(page, CATS)
+    await page.locator("tile-board .tile").first.wait_for()
+    return page, between
+
+
+async def test_a_simulation_begins_by_itself_and_stays_stopped(url: str, browser: Browser) -> None:
+    answers = {
+        "analyse": {"type": "waiting", "ahead": 3},
+        "cancel": {"type": "done", "stopped": True},
+    }
+    page, between = await begun(browser, url, **answers)
+    waits = page.get_by_text("3 requests ahead")
+    await later(page, 100)
+    assert await waits.count() == 0
+    await page.clock.run_for(1_000)
+    await waits.wait_for()
+    await press(page, "Set up the board")
+    await page.keyboard.type("EEE")  # two positions are only passed by
+    await later(page, 100)
+    await page.clock.run_for(1_000)
+    await waits.wait_for()
+    assert between.asked.count("analyse") == 2
+    assert between.asked.count("moves") == 2
+    await press(page, "Stop")
+    await page.get_by_text("Stopped.").wait_for()
+    await press(page, "Undo")
+    await later(page, 100)
+    await press(page, "Redo")
+    await later(page, 5_000)
+    await page.get_by_text("Stopped.").wait_for()
+    assert between.asked.count("analyse") == 2
+    await press(page, "Simulate")
+    await waits.wait_for()
+
+
+async def test_a_busy_engine_is_asked_again(url: str, browser: Browser) -> None:
+    busy = {"type": "error", "code": "busy", "message": "30 requests wait already"}
+    page, between = await begun(browser, url, moves=busy, analyse=busy)
+    told = page.locator("moves-list [role=status]", has_text="30 requests wait already")
+    await page.clock.run_for(100)
+    await told.wait_for()
+    del between.answers["moves"]
+    await press(page, "Try again")
+    await later(page, 100)
+    await page.clock.run_for(1_000)
+    await told.wait_for()
+    del between.answers["analyse"]
+    await page.clock.run_for(10_000)
+    await simulated(page)
+
+
+async def test_words_and_rules_are_chosen(url: str, browser: Browser) -> None:
+    page = (await again(browser, f"{url}#/study")).page
+    await press(page, "Empty board")
+    await page.get_by_label("Words and rules").select_option("scowl, super rules")
+    await page.locator("board-setup [data-at='440']").wait_for()
+    await page.keyboard.type("CATS")
+    await rack(page, 0, "EGILNVW")
+    await listed(page)
+    text, link = await saved(page), await linked(page)
+    assert "~study 1 study 0 super" in text
+    other = (await again(browser, link)).page
+    await other.locator("[data-at='440']").wait_for()
+    assert await saved(other) == text
+    await press(other, "New or open …")
+    await other.get_by_label("A game as GCG").fill(f"#lexicon NWL99\n{GAME.read_text('utf-8')}")
+    await press(other, "Open")
+    await other.locator(".banner", has_text="NWL99").wait_for()
+    assert await other.locator("[data-at='440']").count() == 0
+
+
+async def test_tiles_are_laid_with_the_mouse(url: str, browser: Browser) -> None:
+    page = (await again(browser, f"{url}#/study")).page
+    square = page.locator("board-setup [data-at='97']")
+    for way in ("across", "down", "across"):  # an empty study is one to set up
+        await square.click()
+        assert way in (await square.get_attribute("class") or "")
+    await press(page, "Set up the board")
+    await rack(page, 0, "AAA")
+    await page.locator("move-entry [data-at='97']").click()
+    await page.keyboard.type("AA")
+    await press(page, "Set up the board")
+    assert len(await tiles_of(page)) == 2, "what was laid stays"
+    await press(page, "Empty board")
+    await drag(page, "[data-tile='A']", "[data-at='112']")
+    await drag(page, "[data-at='112']", "[data-at='113']")
+    await drag(page, "[data-tile='T']", "[data-at='112']")
+    assert [tile[0] for tile in await tiles_of(page)] == ["T", "A"]
+    await drag(page, "[data-at='113']", "[data-rack='0']")
+    await drag(page, "[data-at='112']", ".palette")
+    assert await tiles_of(page) == []
+    assert await page.locator("[data-rack='0']").input_value() == "A"
+
+
+async def test_a_game_that_is_over_leads_to_the_study(url: str, browser: Browser) -> None:
+    names = "ann", "bob"
+    players = [await Client.login(url.replace("http", "ws"), name) for name in names]
+    for player, other in zip(players, reversed(names), strict=True):
+        await player.seek(other)
+    await asyncio.gather(*(player.pass_to_the_end() for player in players))
+    for player in players:
+        await player.close()
+    page = (await again(browser, f"{url}#/games")).page
+    await page.get_by_role("link", name="ann").first.click()
+    await page.locator(".to-study").click()
+    await page.locator("study-line [aria-current]", has_text="6. ").wait_for()
 
 
 async def test_a_wrong_move_of_a_puzzle_is_played_out(browser: Browser, url: str) -> None:

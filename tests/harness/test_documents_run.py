@@ -185,8 +185,6 @@ FILES: dict[str, dict[str, tuple[str, Callable[[Path], object]]]] = {
     "docs/bridge.md": {"# bridge.toml": ("bridge.toml", _bridge)},
     "docs/commands.md": {"seats =": ("match.toml", partial(read_settings, given=MatchSettings()))},
     "docs/files.md": {
-        "tilewire train": LONG,
-        "tilewire match static greedy --lexicon mine.txt": FOLLOWS,
         "# my words": ("words.txt", load_lexicon),
         ",1,2,3": ("table.csv", read_win_probabilities),
         "?,?,1,0,0": ("tiles.csv", load_distribution),

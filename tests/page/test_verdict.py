@@ -18,6 +18,7 @@ from engine.rules.moves import PASS
 from engine.rules.rules import standard_rules
 from engine.simulation.rollout_results import Difference
 from harness.analysis.as_json import answer_json
+from harness.figures import number
 from lexicons.store import load_lexicon
 
 RULES = standard_rules()
@@ -85,3 +86,10 @@ def test_the_page_and_the_terminal_say_the_same(tmp_path: Path) -> None:
         "exchange",
     ):
         assert any(words in text for text in texts), words
+
+
+def test_figures_are_rounded_as_the_terminal_rounds_them(tmp_path: Path) -> None:
+    values = [at / 40 for at in range(-90, 90)]
+    script = """const { decimal } = await import("./texts.js");
+console.log(JSON.stringify(JSON.parse(process.argv[2]).map(decimal)));"""
+    assert asked(tmp_path, script, values) == [number(value) for value in values]

@@ -28,6 +28,7 @@ from harness.analysis.verdict import (
     GRADES,
     closing_sentences,
     grade,
+    is_near,
     opening_sentences,
     summary,
     verdict,
@@ -248,13 +249,14 @@ def test_the_sentence_names_what_the_table_marks_in_its_order() -> None:
     found = findings(MIDGAME.read_text(), 100, played=3)
     best, *others = found.legal
     leads = [Difference(0, 0, 0, 0), *(Difference(0.02, 0.001, 2.0, 0.1) for _ in others)]
-    for rank in (2, 4):
-        leads[rank] = Difference(0.02, 0.02, 2.0, 2.0)  # few samples
+    leads[2] = Difference(0.02, 0.02, 2.0, 2.0)  # few samples
+    leads[4] = Difference(0.01, 0.005, 2.0, 2.0)
     asked = replace(found.question, played=None)
     some = replace(found, estimates=(best, *others), behind=tuple(leads), question=asked)
     names = {row.move: f"m{rank}" for rank, row in enumerate(some.estimates)}
     said = f"The best is m0: it wins {100 * best.win:.1f} %; m2 and m4 can't be told from it."
     assert verdict(some, names.__getitem__) == said
+    assert [is_near(some, row.move) for row in some.rivals] == [False, True], "less than 3 % apart"
 
 
 def test_if_the_best_was_played_the_search_goes_on() -> None:
