@@ -15,7 +15,7 @@ export const home = {
   studyAbout: "Ułóż dowolną pozycję, przejrzyj ruchy, symuluj, próbuj i zapisuj.",
   toStudy: "Ułóż planszę",
   reviewAbout: "Ile kosztowała każda tura partii, co było najlepsze i dlaczego.",
-  puzzlesAbout: "Końcówki i przedkońcówki z dowiedzionym rozwiązaniem oraz błędy z twoich partii.",
+  puzzlesAbout: "Końcówki i przedkońcówki z dowiedzionym rozwiązaniem oraz błędy z Twoich partii.",
   toPuzzles: (solved) => (solved ? `Rozwiązuj dalej (rozwiązane: ${solved})` : "Rozwiąż zadanie"),
   drill: "Twoje błędy: zachowuje je analiza",
   due: (count) => `Twoje błędy do powtórki: ${count}`,

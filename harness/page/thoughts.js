@@ -94,7 +94,7 @@ const belief = (game, told) => {
 };
 
 /** What a play told of a rack. @param {{ tiles: Record<string, number>, top: { leave: string, prior: number, posterior: number }[], note: string }} belief */
-export const toldOf = ({ tiles, top, note }) => [h("p", { class: "note" }, note), h("div", { class: "beliefs" }, tileChances(tiles, ""), leaves(top.slice(0, MOST_LEAVES), undefined))];
+export const toldOf = ({ tiles, top, note }) => [h("p", { class: "note" }, note && serverTexts.said(note)), h("div", { class: "beliefs" }, tileChances(tiles, ""), leaves(top.slice(0, MOST_LEAVES), undefined))];
 
 /** @param {Record<string, number>} tiles @param {string} rack */
 const tileChances = (tiles, rack) => {

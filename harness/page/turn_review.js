@@ -119,7 +119,7 @@ export class TurnReview extends HTMLElement {
     this.analysis.ask(this.data(), { line: turn.line, seconds: TELL_S }, (message) => {
       if (this.turn !== turn) return;
       if (message.type === "turn") this.told?.replaceChildren(h("h3", {}, texts.lastPlayTells), ...(message.belief ? toldOf(message.belief) : [h("p", { class: "note" }, texts.tellsNothing)]));
-      else if (message.type === "error" || message.type === "left_out") this.told?.replaceChildren(h("p", { class: "note" }, message.why ?? sentenceOf(message)));
+      else if (message.type === "error" || message.type === "left_out") this.told?.replaceChildren(h("p", { class: "note" }, message.why ? serverTexts.said(message.why) : sentenceOf(message)));
       if (message.type === "done" || message.type === "error") this.telling?.removeAttribute("aria-disabled");
     });
   }
