@@ -39,6 +39,41 @@ class _BuiltIn(NamedTuple):
 _SIMULATING = ("candidates", "plies", "iterations", "time", "bag")
 
 _BUILT_IN: dict[str, _BuiltIn] = {
+    "vanilla": _BuiltIn("bot.players.cs221:vanilla", "plays the highest score (CS221, 2016)"),
+    "greedy": _BuiltIn("bot.players.static:GreedyPlayer", "plays the highest score"),
+    "mc": _BuiltIn(
+        "bot.players.cs221:mc",
+        "tries its highest scores out to the next turns (CS221, 2016)",
+        ("candidates", "samples", "plies"),
+    ),
+    "rh": _BuiltIn(
+        "bot.players.cs221:rh",
+        "plays the highest sum of score and simple features of what it keeps (CS221, 2016)",
+        ("weights",),
+    ),
+    "static": _BuiltIn(
+        "bot.players.static:StaticPlayer",
+        "plays the highest sum of score and worth of the tiles it keeps, at once",
+        ("temperature",),
+    ),
+    "mc+rh": _BuiltIn(
+        "bot.players.cs221:mc_rh",
+        "tries the moves of rh out to the next turns (CS221, 2016)",
+        ("weights", "candidates", "samples", "plies"),
+    ),
+    "sim": _BuiltIn(
+        "bot.players.sim:sim", "plays what wins most often in simulations", _SIMULATING
+    ),
+    "infer": _BuiltIn(
+        "bot.players.infer:infer",
+        "simulates against what its opponent is likely to hold",
+        ("model", "memory", "doubt", "racks", *_SIMULATING),
+    ),
+    "champion": _BuiltIn(
+        "bot.players.champion:champion",
+        "plays what wins most often in simulations, and solves the end of the game",
+        ("time", "exact"),
+    ),
     "bluff": _BuiltIn(
         "bot.players.challenging:BluffPlayer",
         "plays as static, and now and then a phony, where plays are challenged",
@@ -49,42 +84,24 @@ _BUILT_IN: dict[str, _BuiltIn] = {
         "knows a part of the words, and challenges the others",
         ("share",),
     ),
-    "champion": _BuiltIn(
-        "bot.players.champion:champion",
-        "plays what wins most often in simulations, and solves the end of the game",
-        ("time", "exact"),
-    ),
-    "greedy": _BuiltIn("bot.players.static:GreedyPlayer", "plays the highest score"),
-    "infer": _BuiltIn(
-        "bot.players.infer:infer",
-        "simulates against what its opponent is likely to hold",
-        ("model", "memory", "doubt", "racks", *_SIMULATING),
-    ),
-    "mc": _BuiltIn(
-        "bot.players.cs221:mc",
-        "tries its highest scores out to the next turns (CS221, 2016)",
-        ("candidates", "samples", "plies"),
-    ),
-    "mc+rh": _BuiltIn(
-        "bot.players.cs221:mc_rh",
-        "tries the moves of rh out to the next turns (CS221, 2016)",
-        ("weights", "candidates", "samples", "plies"),
-    ),
-    "rh": _BuiltIn(
-        "bot.players.cs221:rh",
-        "plays the highest sum of score and simple features of what it keeps (CS221, 2016)",
-        ("weights",),
-    ),
-    "sim": _BuiltIn(
-        "bot.players.sim:sim", "plays what wins most often in simulations", _SIMULATING
-    ),
-    "static": _BuiltIn(
-        "bot.players.static:StaticPlayer",
-        "plays the highest sum of score and worth of the tiles it keeps, at once",
-        ("temperature",),
-    ),
-    "vanilla": _BuiltIn("bot.players.cs221:vanilla", "plays the highest score (CS221, 2016)"),
 }
+"""From weak to strong; those for games with challenges last."""
+
+_WINS = {
+    "static?temperature=15": 0.0,
+    "static?temperature=10": 0.9,
+    "static?temperature=7": 5.0,
+    "static?temperature=5": 19.9,
+    "vanilla": 34.4,
+    "static?temperature=3": 35.1,
+    "greedy": 37.4,
+    "static": 50.0,
+    "sim": 60.1,
+    "champion": 57.9,
+}
+"""Percentage of games won against ``static`` in English, by seat: measured in ``docs/play.md`` if
+they have options, else in ``docs/results``. ``sim`` and ``champion`` had 0.3 s a move, and are
+stronger in longer games."""
 
 _ELSEWHERE = {
     "full-knowledge": "sees the opponent's rack, and plays in `tilewire experiment duel` only",
@@ -231,6 +248,30 @@ def about(spec: SeatSpec) -> str:
         return "a bot of this server's own"
     options = ", ".join(f"{key} {Path(value).name}" for key, value in spec.options)
     return f"{player.about}; {options}" if options else player.about
+
+
+def wins_against_static(spec: SeatSpec) -> float | None:
+    """Return the percentage of games that a seat won against ``static``; None: not measured."""
+    return _WINS.get(spec.text) if spec.built_in else None
+
+
+def by_strength(specs: Mapping[str, SeatSpec]) -> list[str]:
+    """Return the names of seats, the weakest first; those of unknown strength last."""
+    places: dict[str, float] = {}
+    place = 0.0
+    for name in _BUILT_IN:
+        place = max(place + 0.01, _WINS.get(name, 0.0))
+        places[name] = place
+
+    def place_of(name: str) -> float:
+        spec = specs[name]
+        if not spec.built_in:
+            return 100.0
+        if not spec.options:
+            return places[spec.name]
+        return _WINS.get(spec.text, places[spec.name] - 0.005)
+
+    return sorted(specs, key=place_of)
 
 
 def load_factory(spec: SeatSpec) -> Factory:

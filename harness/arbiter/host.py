@@ -70,6 +70,8 @@ class GameHost:
         """Whether another host has the game; then it stands still, whatever its book says."""
         self.is_told = False
         """Whether the game is over and its guests are told; others tell those that come later."""
+        self.is_casual = False
+        """Whether its person may have help, such as an analysis of its position."""
         self._unproven = unproven
         self._keeps = keeps
         self._seats = seats

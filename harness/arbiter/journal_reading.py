@@ -19,7 +19,7 @@ from .journal_postgres import SCHEMES, PostgresDatabase
 from .records import ClockNote, Ended, Opened, Record
 
 _PAST = """
-SELECT game, created,
+SELECT game, created, label,
     (SELECT content FROM records WHERE records.game = games.game ORDER BY number LIMIT 1),
     (SELECT content FROM records WHERE records.game = games.game ORDER BY number DESC LIMIT 1)
 FROM games WHERE open = 0 AND (
@@ -232,6 +232,7 @@ class PastGame:
     game: str
     created: float
     """Seconds since 1970."""
+    label: dict[str, Any]
     opened: Opened
     ended: Ended
 
@@ -255,10 +256,11 @@ def read_past(address: Address, most: int, before: str | None = None) -> PastGam
     with _of_one_moment(address) as (reader, _):
         rows = list(reader.rows(_PAST, before, before, most))
     past = []
-    for game, created, opened, ended in rows:
+    for game, created, label, opened, ended in rows:
         with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
-            what = _checked(game), _time(created), _OPENED.decode(opened), _ENDED.decode(ended)
-            past.append(PastGame(*what))
+            known = msgspec.json.decode(label, type=dict[str, Any])
+            what = _checked(game), _time(created), known, _OPENED.decode(opened)
+            past.append(PastGame(*what, _ENDED.decode(ended)))
     return PastGames(past, rows[-1][0] if len(rows) == most else None)
 
 

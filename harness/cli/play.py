@@ -17,7 +17,7 @@ from rich.console import Console
 
 from bot.cores import usable_cores
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec, about, known_bots
+from bot.registry import SeatError, SeatSpec, known_bots
 from bot.seat_text import LONGEST_NAME, parse_seat
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.database import JournalError
@@ -43,6 +43,7 @@ from .serving import (
     LOOPBACK,
     RESERVE_BYTES,
     House,
+    offered,
     reached_at,
     read_bots,
     time_control,
@@ -115,10 +116,9 @@ def play(
     equipment = tables.for_game(rules, threads)
     own = [("", name, spec) for name, spec in specs.items() if name not in HANDICAPS]
     prepare(own, equipment, ANALYST, hidden=files_at(db))
-    abouts = {each: about(spec) for each, spec in specs.items()}
-    abouts |= {each: sentence for each, (_, sentence) in HANDICAPS.items()}
-    offered = Offered(abouts, person, opponent, is_private=True)
-    house = OwnServer(equipment, specs, offered, clock, games, host, port, db, name is not None)
+    abouts = {each: sentence for each, (_, sentence) in HANDICAPS.items()}
+    offers = offered(specs, abouts, name=person, opponent=opponent, is_private=True)
+    house = OwnServer(equipment, specs, offers, clock, games, host, port, db, name is not None)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         is_chosen = rules is not None or tables.lexicon != Equipment.lexicon
         kept = f"your games are kept in {db}"

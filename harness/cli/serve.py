@@ -14,7 +14,7 @@ import msgspec
 from cyclopts import Parameter
 
 from bot.cores import usable_cores
-from bot.registry import SeatError, SeatSpec, about, known_bots
+from bot.registry import SeatError, SeatSpec, known_bots
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
@@ -30,7 +30,6 @@ from harness.server.ladder.settings import (
 )
 from harness.server.page_analysis.process import AnalysisProcess
 from harness.server.page_analysis.queue import AnalysisSettings
-from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
 from harness.server.tokens import Gatekeeper
@@ -46,6 +45,7 @@ from .serving import (
     RESERVE_BYTES,
     House,
     is_any,
+    offered,
     reached_at,
     read_bots,
     return_freed_memory,
@@ -414,7 +414,7 @@ def _server(
         admins=access.admins,
         rated=settings.get("ladder"),
         retention=retention_of(settings, is_open=access.tokens is None),
-        offered=Offered({name: about(spec) for name, spec in house.specs.items()}),
+        offered=offered(house.specs),
     )
 
 

@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec
+from bot.registry import SeatError, SeatSpec, about, by_strength, wins_against_static
 from bot.seat_text import parse_seat
 from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import Rules
@@ -33,6 +33,7 @@ from harness.game_kinds import MAIN
 from harness.seats.seat_factory import SeatMaker
 from harness.seats.seats import Worker
 from harness.server.ladder.settings import ServerTime
+from harness.server.play import Offered
 from harness.server.server import MatchServer
 from harness.server.tables import TableKind, Tables
 from lexicons.store import Lexicon, load_lexicon
@@ -92,6 +93,17 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
         if spec.kind == "guest":
             raise CommandFailed(f"bots.{name}: {spec.text} is no bot of this server's own")
     return specs
+
+
+def offered(
+    specs: Mapping[str, SeatSpec], abouts: Mapping[str, str] = {}, **others: Any
+) -> Offered:
+    """Return what a server offers to people: its bots, the weakest first; ``abouts`` replace."""
+    told = {name: abouts.get(name) or about(specs[name]) for name in by_strength(specs)}
+    wins = {name: wins_against_static(spec) for name, spec in specs.items()}
+    return Offered(
+        told, wins={name: won for name, won in wins.items() if won is not None}, **others
+    )
 
 
 class House:

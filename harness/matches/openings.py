@@ -49,11 +49,7 @@ def read_openings(path: Path, rules: Rules, tell: Callable[[str], object] = id) 
             continue
         try:
             position = _read(text, path.parent, rules, tell)
-            if turns := stalled(position, rules):
-                raise ValueError(f"the game is over, after {turns}")
-            bag = Bag.shuffled(rules.distribution, DrawStream(b""), opening=position)
-            if not all(Game.start(rules, bag, position).position.racks):
-                raise ValueError("the game is over: no tile is left for one of the racks")
+            check_opening(position, rules)
         except ValueError as error:
             raise ValueError(f"{path}, line {number}: {error}") from None
         openings.append(write_cgp(position, rules))
@@ -62,6 +58,19 @@ def read_openings(path: Path, rules: Rules, tell: Callable[[str], object] = id) 
             f"{path} has no opening; one a line: a CGP, game.gcg@LINE, or racks such as AEINRST"
         )
     return tuple(openings)
+
+
+def check_opening(position: Position, rules: Rules) -> None:
+    """Check that a game can begin in a position.
+
+    Raises:
+        ValueError: it would be over.
+    """
+    if turns := stalled(position, rules):
+        raise ValueError(f"the game is over, after {turns}")
+    bag = Bag.shuffled(rules.distribution, DrawStream(b""), opening=position)
+    if not all(Game.start(rules, bag, position).position.racks):
+        raise ValueError("the game is over: no tile is left for one of the racks")
 
 
 def begins_empty(opening: str, rules: Rules) -> bool:

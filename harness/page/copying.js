@@ -3,17 +3,6 @@
 import { button, h } from "./dom.js";
 import { screenTexts } from "./screen_texts.js";
 import { Trouble } from "./server.js";
-import { cgpOf } from "./study.js";
-
-/** @import { Game } from "./game.js" */
-
-/** A game after some of its turns as CGP, for the seat on turn. @param {Game} game @param {number} turn @param {[string, string]} racks as far as known */
-export const cgpAt = (game, turn, racks) => {
-  const { board, scores } = game.position(turn);
-  let zeros = 0;
-  for (let at = turn - 1; game.plays[at]?.move.startsWith("-"); at -= game.plays[at]?.move === "--" ? 2 : 1) zeros += 1;
-  return cgpOf({ board, racks, scores, onTurn: game.toMove(turn), zeros }, game.equipment, game.offer.lexicon);
-};
 
 /** A button for each thing to copy, and a word on what came of it. @param {Record<string, () => string | Promise<string>>} things */
 export const copying = (things) => {

@@ -51,10 +51,60 @@ export const names = ([one, other]) => [h("bdi", {}, one), " – ", h("bdi", {},
 /** A button with a sign on it. @param {string} sign @param {string} label @param {() => void} act */
 export const signButton = (sign, label, act) => h("button", { type: "button", "aria-label": label, title: label, click: act }, sign);
 
+/** Buttons that step through turns, and where one is. */
+export class TurnSteps {
+  where = h("span", { class: "where" });
+  turn = 0;
+  last = 0;
+
+  /** @param {(turn: number) => void} go */
+  constructor(go) {
+    const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => number} */ to) =>
+      signButton(sign, label, () => go(Math.max(0, Math.min(to(), this.last))));
+    this.buttons = [
+      step("|◀", texts.first, () => 0), step("◀", texts.back, () => this.turn - 1),
+      step("▶", texts.forward, () => this.turn + 1), step("▶|", texts.last, () => this.last),
+    ];
+    this.element = h("div", { class: "controls", role: "group", "aria-label": texts.steps }, ...this.buttons);
+    this.buttons[1]?.after(this.where);
+  }
+
+  /** @param {number} turn @param {number} last */
+  show(turn, last) {
+    [this.turn, this.last] = [turn, last];
+    this.where.textContent = texts.where(turn, last);
+    this.buttons.forEach((button, number) => button.setAttribute("aria-disabled", String(turn === (number < 2 ? 0 : last)))); // not disabled: it keeps the focus
+  }
+}
+
 /** Have a button that is held down by a key pressed once: its next press answers what the first asked. @param {KeyboardEvent} event */
 export const pressOnce = (event) => {
   if (event.repeat) event.preventDefault();
 };
+
+/**
+ * A button that asks whether one is sure, and acts when it is pressed again; leaving it takes the question back.
+ * @param {string} text @param {string} sure @param {string | null} label of the question, where that is short @param {() => boolean} may @param {() => void} act
+ */
+export const sureButton = (text, sure, label, may, act) => {
+  const ask = (/** @type {boolean} */ isAsked) => {
+    made.textContent = isAsked ? sure : text;
+    made.classList.toggle("asked", isAsked);
+    if (label && isAsked) made.setAttribute("aria-label", label);
+    else made.removeAttribute("aria-label");
+  };
+  const made = h("button", { type: "button", keydown: pressOnce, blur: () => ask(false), click: ({ detail }) => {
+    const isAsked = made.matches(".asked");
+    if (detail > 1 || !may()) return; // a double click is no answer to what its first click asked
+    ask(!isAsked);
+    made.focus({ preventScroll: true }); // Safari gives a button that is clicked no focus, which is to be left
+    if (isAsked) act();
+  } }, text);
+  return made;
+};
+
+/** Take the question of such a button back. @param {HTMLElement} made */
+export const unask = (made) => made.dispatchEvent(new Event("blur"));
 
 /** Draw a place anew; the keyboard goes on from the link, button or table where it was. @param {Element} place @param {() => void} draw */
 export const keepingFocus = (place, draw) => {

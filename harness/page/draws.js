@@ -10,7 +10,7 @@ import { readMove, tilesOf, usedBy } from "./notation.js";
  * @typedef {{ game: string, nonce: string, commitment: string | null, other: string, wasFirst: boolean, isShown: boolean,
  *   hasChanged: boolean, racks: Record<number, string> }} Witness
  */
-/** @typedef {"proven" | "partly" | "uncommitted" | "unseen" | "challenges" | "insecure" | "closed" | "changed" | "secret" | "nonce" | "dealt"} Finding */
+/** @typedef {"proven" | "partly" | "uncommitted" | "unseen" | "opening" | "challenges" | "insecure" | "closed" | "changed" | "secret" | "nonce" | "dealt"} Finding */
 
 const LABEL = "tilewire draws 1", RANGE = 2 ** 32, SECRET_SIZE = 32;
 
@@ -36,7 +36,8 @@ export const hear = (witness, { commitment, commitments, rack, seq }, seat) => {
 export const checkDraws = async (witness, game, seat) => {
   const { secret, nonces } = /** @type {any} */ (game.over);
   if (!game.offer.commitment) return "uncommitted";
-  if (!witness || game.offer.opening) return "unseen";
+  if (game.offer.opening) return "opening";
+  if (!witness) return "unseen";
   if (game.offer.rules.challenge !== "void") return "challenges";
   if (!globalThis.crypto.subtle) return "insecure";
   if (!secret || !nonces) return "closed";

@@ -7,7 +7,7 @@
 //
 // `entry.isOn = false` while a move can't be played: tiles can be laid all the same.
 
-import { button, h, pressOnce } from "./dom.js";
+import { button, h, sureButton, unask } from "./dom.js";
 import { Draft } from "./draft.js";
 import { dragIn } from "./dragging.js";
 import { Hand } from "./hand.js";
@@ -45,7 +45,6 @@ export class MoveEntry extends HTMLElement {
     this.dragged = null;
     this.on = true;
     this.isByTouch = false;
-    this.askedToPass = false;
     /** @type {Set<string>} Words that were found to be none. */
     this.phonies = new Set();
     this.squares = new Squares();
@@ -54,14 +53,14 @@ export class MoveEntry extends HTMLElement {
     this.formed = h("p", { class: "formed" });
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.keys = h("p", { class: "note keyboard" });
+    this.keysText = "";
     this.playing = button(wording.play, () => this.play());
     this.playing.classList.add("main");
     this.shuffling = button(texts.shuffle, () => this.shuffle());
     this.recalling = button(texts.recall, () => this.recall());
     this.exchanging = button(texts.exchangeLeft(), () => this.toggleExchange());
-    this.passing = button(texts.passTurn, (event) => this.pass(event));
+    this.passing = sureButton(texts.passTurn, texts.sure, texts.reallyPass, () => this.mayPass(), () => this.send("-"));
     this.passing.classList.add("passing");
-    this.passing.addEventListener("blur", () => this.askToPass(false));
   }
 
   connectedCallback() {
@@ -79,7 +78,6 @@ export class MoveEntry extends HTMLElement {
     board.addEventListener("focusin", ({ target }) => this.focused(this.squares.at(target)));
     this.hand.element.addEventListener("click", ({ target }) => this.tapHeld(this.hand.at(target)));
     this.hand.picker.addEventListener("close", () => this.leaveTile()); // also if it was cancelled: the tile was drawn anew
-    this.passing.addEventListener("keydown", pressOnce);
     for (const each of [this.hand.element, this.shuffling, this.recalling, this.exchanging]) {
       each.addEventListener("click", (event) => { // of a mouse: Enter then plays, and does not press it again
         if (/** @type {MouseEvent} */ (event).detail) this.leaveTile();
@@ -103,14 +101,15 @@ export class MoveEntry extends HTMLElement {
     this.asked = asked;
     this.chosen = null;
     this.exchanged = null;
-    this.askToPass(false);
+    unask(this.passing);
     this.squares.open(equipment, asked);
     const long = equipment.tiles.map(({ tile }) => bare(tile)).find((tile) => [...tile].length > 1);
-    this.keys.textContent = [this.wording.entryKeys, long && texts.longTiles(long)].filter(Boolean).join(" ");
+    this.keysText = [this.wording.entryKeys, long && texts.longTiles(long)].filter(Boolean).join(" ");
     if (!rack.length) this.draft.cursor = null; // nothing is laid any more
     if (this.isByTouch && !this.draft.placed.size) this.draft.cursor = null; // the next tap chooses anew
     this.refresh();
-    if (hasFocus && !this.isByTouch) this.focusBoard();
+    if (hasFocus && !rack.length) /** @type {HTMLElement} */ (document.activeElement).blur(); // the keyboard has nothing to do there
+    else if (hasFocus && !this.isByTouch) this.focusBoard();
   }
 
   /** Whether a move can be played now. */
@@ -365,21 +364,9 @@ export class MoveEntry extends HTMLElement {
     else this.say(texts.notOnRack(letter));
   }
 
-  /** @param {boolean} asked */
-  askToPass(asked) {
-    this.askedToPass = asked;
-    this.passing.textContent = asked ? texts.sure : texts.passTurn;
-    if (asked) this.passing.setAttribute("aria-label", texts.reallyPass);
-    else this.passing.removeAttribute("aria-label");
-  }
-
-  /** @param {MouseEvent} event */
-  pass({ detail }) {
-    if (detail > 1) return; // a double click is no answer to what its first click asked
-    if (!this.on) return this.say(texts.notYourTurn);
-    if (this.askedToPass) this.send("-");
-    this.askToPass(!this.askedToPass);
-    this.passing.focus({ preventScroll: true }); // Safari gives a button that is clicked no focus, which is to be left
+  mayPass() {
+    if (!this.on) this.say(texts.notYourTurn);
+    return this.on;
   }
 
   /** How many tiles are chosen; 0 also where the bag has too few. */
@@ -429,6 +416,7 @@ export class MoveEntry extends HTMLElement {
     this.exchanging.textContent = this.exchanged ? texts.cancel : texts.exchangeLeft(this.asked.exchangesLeft);
     this.exchanging.setAttribute("aria-disabled", String(this.asked.exchangesLeft === 0));
     this.recalling.hidden = this.passing.hidden = this.exchanged !== null;
+    this.keys.textContent = this.exchanged ? texts.exchangeKeys : this.keysText;
   }
 
   showFormed() {

@@ -1,8 +1,9 @@
 // A game: board, clocks, moves, graphs; stepped through, also while it goes on.
 
 import { TileBoard, unseenTiles } from "./board.js";
-import { cgpAt, copying } from "./copying.js";
-import { button, h, keepingFocus, names, signButton, toGames } from "./dom.js";
+import { cgpAt, playFromButton } from "./casual.js";
+import { copying } from "./copying.js";
+import { TurnSteps, button, h, keepingFocus, names, toGames } from "./dom.js";
 import { Game } from "./game.js";
 import { GameGraphs } from "./game_graphs.js";
 import { reviewLink, studyLink } from "./review_link.js";
@@ -202,7 +203,7 @@ export class GameView extends HTMLElement {
 
   goToLast() {
     this.go(this.game?.last ?? 0);
-    this.steps?.at(-1)?.focus(); // the button that was pressed is gone now
+    this.steps?.buttons.at(-1)?.focus(); // the button that was pressed is gone now
   }
 
   toGraphs() {
@@ -255,19 +256,12 @@ export class GameView extends HTMLElement {
     this.thoughts = new TurnThoughts();
     this.graphs = new GameGraphs();
     this.status = h("p", { class: "status" });
-    this.where = h("span", { class: "where" });
     this.moves = new MoveSheet();
     this.unseen = h("div");
     this.latest = h("button", { type: "button", class: "latest", click: () => this.goToLast() });
     this.sides = new GameSides();
     this.sides.open(players);
-    const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => number} */ to) =>
-      signButton(sign, label, () => this.go(to()));
-    this.steps = [
-      step("|◀", texts.first, () => 0), step("◀", texts.back, () => this.shownTurn - 1),
-      step("▶", texts.forward, () => this.shownTurn + 1), step("▶|", texts.last, () => this.game?.last ?? 0),
-    ];
-    const [first, back, forward, last] = this.steps;
+    this.steps = new TurnSteps((turn) => this.go(turn));
     this.links = h("p", { class: "links" });
     this.copies = h("div");
     this.graphs.tabIndex = -1; // a button leads there
@@ -278,8 +272,7 @@ export class GameView extends HTMLElement {
           [texts.terms(timeText(time), lexicon, rules.name), game.told.begun && texts.begun(moment(game.told.begun))].filter(Boolean).join(" · ")),
         this.banner, this.status, this.said),
       this.sides, this.board,
-      h("div", { class: "steps-of" },
-        h("div", { class: "controls", role: "group", "aria-label": texts.steps }, first, back, this.where, forward, last), this.latest),
+      h("div", { class: "steps-of" }, this.steps.element, this.latest),
       h("div", { class: "links-of" }, this.links, this.copies),
       h("section", { class: "moves" }, h("h2", { class: "hidden" }, texts.moves), this.moves),
       h("section", { class: "thoughts" }, this.thoughts),
@@ -288,16 +281,12 @@ export class GameView extends HTMLElement {
 
   show() {
     const { game } = this;
-    if (!game || !this.board || !this.where || !this.latest) return;
+    if (!game || !this.board || !this.latest) return;
     const position = game.position(this.shownTurn), { turn } = position;
     this.board.show(game.equipment, position);
     this.sides?.show(position, Boolean(game.over) && turn === game.last);
     this.tick();
-    this.where.textContent = texts.where(turn, game.last);
-    this.steps?.forEach((button, number) => {
-      const isOff = number < 2 ? turn === 0 : turn === game.last;
-      button.setAttribute("aria-disabled", String(isOff)); // not disabled: it keeps the focus
-    });
+    this.steps?.show(turn, game.last);
     this.latest.hidden = game.over !== null || turn === game.last;
     this.latest.textContent = texts.later(game.last - turn);
     this.moves?.show(game, this.id_, turn);
@@ -323,7 +312,14 @@ export class GameView extends HTMLElement {
     keepingFocus(links, () => links.replaceChildren(
       button(screenTexts.toGraphs, () => this.toGraphs()), " ",
       isOpen ? h("a", { href: gcgPath(this.id_), download: `${this.id_}.gcg` }, texts.gcg) : "",
-      " ", isOpen ? reviewLink(this.id_) : "", " ", isOpen ? studyLink("game", this.id_, this.shownTurn) : ""));
+      " ", isOpen ? reviewLink(this.id_) : "", " ", isOpen ? studyLink("game", this.id_, this.shownTurn) : "",
+      " ", isOpen ? playFromButton(() => this.here) : ""));
+  }
+
+  /** The position of the turn that is looked at, or before the last move of a game that is over. */
+  get here() {
+    const game = /** @type {Game} */ (this.game), turn = Math.min(this.shownTurn, game.last - 1);
+    return { cgp: cgpAt(game, turn, game.bothRacks(turn)), lexicon: game.offer.lexicon };
   }
 
   tick() {

@@ -34,10 +34,11 @@ export class HomeView extends Asking {
     this.small.look(on.map(({ game }) => game));
     this.offers ??= Promise.all([tournament || own ? null : ask("api/play").catch(() => null), ladder ? ask("api/ladder").catch(() => null) : null]);
     const [play, standing] = await this.offers, drilled = due(Date.now()).length;
+    const goesOn = (inBrowser.get("own games") ?? []).find((/** @type {{ result: string }} */ { result }) => !result);
     const solved = Object.values(inBrowser.get("puzzles") ?? {}).filter((each) => each === "solved" || each === "helped").length;
     const first = standing ? [...standing.bots, ...standing.persons].sort((one, other) => other.rating - one.rating).slice(0, LADDER_LISTED) : [];
     const cards = [
-      play?.bots.length && card(texts.playTitle, choice(play, standing), link("#/play", homeTexts.playOther)),
+      play?.bots.length && card(texts.playTitle, choice(play, standing), link("#/play", homeTexts.playOther), goesOn && link("#/play", homeTexts.goOn(goesOn.opponent))),
       tournament && card(texts.standings, [], link("#/standings", homeTexts.toStandings)),
       study && card(homeTexts.study, [homeTexts.studyAbout], link("#/study", homeTexts.toStudy)),
       analysis && card(texts.reviews, [homeTexts.reviewAbout], link("#/review", texts.reviewTitle)),
@@ -76,8 +77,8 @@ const choice = (play, standing) => {
   }))];
 };
 
-/** Rated bots about as strong as one is oneself, else as the middle one; without ratings the usual one. @param {Settings} play @param {Ladder | null} standing @returns {{ name: string, rating?: number, apart: number }[]} */
-const suiting = (play, standing) => {
+/** Rated bots about as strong as one is oneself, else as the middle one; without ratings the usual one. @param {Pick<Settings, "bots" | "opponent" | "name">} play @param {Ladder | null} standing @returns {{ name: string, rating?: number, apart: number }[]} */
+export const suiting = (play, standing) => {
   const known = (/** @type {string} */ name) => play.bots.some((bot) => bot.name === name);
   const rated = (standing?.bots ?? []).filter(({ name, provisional }) => known(name) && !provisional).sort((one, other) => one.rating - other.rating);
   const usual = [play.opponent, ...USUAL].find((each) => each && known(each)) ?? play.bots[0]?.name;

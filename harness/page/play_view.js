@@ -1,20 +1,24 @@
 // To play oneself: a choice of opponents, then games on a board that takes moves.
 
-import { unseenTiles } from "./board.js";
-import { button, h, keepingFocus, pressOnce, table, toGames } from "./dom.js";
+import { Analysis } from "./analysis.js";
+import { TileBoard, unseenTiles } from "./board.js";
+import { Hint, beforeLast, casualTable, seenAt } from "./casual.js";
+import { TurnSteps, button, h, keepingFocus, sureButton, table, toGames, unask } from "./dom.js";
 import { checkDraws } from "./draws.js";
 import { MoveEntry } from "./entry.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { tilesOf } from "./notation.js";
+import { noteGame, ownGames, results, unfinished } from "./own_games.js";
 import { PlayForm } from "./play_form.js";
+import { playTexts } from "./play_texts.js";
 import { Playing } from "./playing.js";
 import { reviewLink } from "./review_link.js";
-import { AGAIN_MS, Trouble, ask, gameHash } from "./server.js";
+import { AGAIN_MS, Trouble, about, ask, gameHash } from "./server.js";
 import { played, playedHeads, settled } from "./sheet.js";
 import { GameSides, LOW_MS, TICK_MS } from "./sides.js";
 import { texts } from "./texts.js";
 
-/** @import { Settings } from "./play_form.js" */
+/** @import { Choice, Settings } from "./play_form.js" */
 /** @import { Login } from "./playing.js" */
 /** @import { Placement } from "./scoring.js" */
 
@@ -34,7 +38,17 @@ export class PlayView extends HTMLElement {
     this.playing = null;
     /** What the board shows: the game, its turns, the rack. */
     this.shown = "";
-    this.warned = false;
+    /** @type {number | null} The turn that is looked at; null: the present. */
+    this.turn = null;
+    /** @type {Hint | null} */
+    this.hint = null;
+    this.analyses = this.warned = false;
+    /** Why no game begins, whatever the server's player says. */
+    this.problem = "";
+    this.noted = "";
+    /** @type {{ game: string, turn: number } | null} What the game that is about to begin goes on from. */
+    this.origin = null;
+    this.analysis = new Analysis();
     this.ticking = this.again = this.asking = 0;
     this.head = h("h1", {}, texts.playTitle);
     this.banner = h("p", { class: "banner", role: "status", hidden: true });
@@ -42,29 +56,42 @@ export class PlayView extends HTMLElement {
     this.said = h("p", { class: "hidden", "aria-live": "polite" });
     this.alarm = h("p", { class: "hidden", role: "alert" });
     this.form = new PlayForm();
+    this.unfinished = h("div", { class: "own-games" });
+    this.results = h("div", { class: "own-games" });
     this.waiting = h("p", {}, button(texts.cancel, () => this.playing?.leave()));
     this.sides = new GameSides();
     this.entry = new MoveEntry();
     this.moves = h("div");
     this.unseen = h("section");
-    this.resigning = h("button", { type: "button", keydown: pressOnce, click: (event) => this.resign(event), blur: () => this.askToResign(false) }, texts.resign);
+    this.resigning = sureButton(texts.resign, texts.reallyResign, null, () => this.mayAct(), () => this.playing?.resign());
+    this.helping = h("button", { type: "button", click: () => this.help() }, playTexts.hint);
+    this.takingBack = button(playTexts.takeBack, () => this.takeBack());
+    this.takingBack.title = playTexts.takeBackNote;
+    this.advice = h("p", { class: "note advice", role: "status" });
+    this.acts = h("div", { class: "controls acts-of", role: "group", "aria-label": texts.game }, this.helping, this.takingBack, this.resigning);
+    this.pastBoard = new TileBoard();
+    this.pastIs = h("span", {});
+    this.past = h("div", { class: "past", hidden: true }, this.pastBoard, h("p", { class: "formed" }, this.pastIs),
+      h("div", { class: "controls" }, h("button", { type: "button", class: "main", click: () => this.look(null) }, playTexts.toPresent)));
+    this.steps = new TurnSteps((turn) => this.look(turn));
+    this.stepKeys = h("p", { class: "note keyboard" }, playTexts.keys);
     this.next = h("p", { class: "links" });
     this.time = h("span", {});
     this.challenging = h("div", { class: "controls", role: "group", "aria-label": texts.mayChallenge, hidden: true },
       button(texts.challenge, () => this.playing?.challenge()),
       button(texts.accept, () => this.playing?.accept()), this.time);
     this.game = h("div", { class: "game", hidden: true },
-      h("div", { class: "play" }, this.sides, this.entry, this.challenging, this.next),
-      h("div", { class: "told" },
-        h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves),
-        this.unseen, h("p", {}, this.resigning)));
+      h("div", { class: "play" }, this.sides, this.entry, this.past, this.challenging, this.next),
+      h("div", { class: "told" }, this.acts, this.advice,
+        h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves, this.steps.element, this.stepKeys),
+        this.unseen));
     this.entry.addEventListener("play", (event) => this.playing?.move(/** @type {CustomEvent} */ (event).detail.move));
     this.entry.addEventListener("placed", (event) => this.askForWords(/** @type {CustomEvent} */ (event).detail));
     this.onKey = this.onKey.bind(this);
   }
 
   connectedCallback() {
-    this.replaceChildren(this.head, this.banner, this.status, this.said, this.alarm, this.form, this.waiting, this.game);
+    this.replaceChildren(this.head, this.banner, this.status, this.said, this.alarm, this.unfinished, this.form, this.results, this.waiting, this.game);
     document.addEventListener("keydown", this.onKey);
     this.ticking = setInterval(() => this.tick(), TICK_MS);
     this.load();
@@ -77,6 +104,7 @@ export class PlayView extends HTMLElement {
     clearTimeout(this.asking);
     this.playing?.connection.stop();
     this.playing = null;
+    this.analysis.close();
   }
 
   async load() {
@@ -84,6 +112,9 @@ export class PlayView extends HTMLElement {
     this.show();
     try {
       this.settings = await ask("api/play");
+      const { analysis, ladder } = await about();
+      this.analyses = analysis;
+      this.form.standing = ladder ? await ask("api/ladder").catch(() => null) : null;
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
       this.banner.hidden = false;
@@ -97,13 +128,15 @@ export class PlayView extends HTMLElement {
     /** @type {Login | null} */
     const kept = inWindow.get("login");
     const name = kept?.name ?? this.settings.name;
-    this.form.open(this.settings, kept?.name ?? "", (choice) => this.chosen(choice));
+    this.form.from = inWindow.get("from");
+    inWindow.set("from", null);
     const wish = inWindow.get("wish");
+    if (wish || this.form.from) inWindow.set("game", null); // the last one, which is over
+    this.form.open(this.settings, kept?.name ?? "", (choice) => this.chosen(choice));
     inWindow.set("wish", null);
     if (wish && (kept || !this.settings.token)) { // a game was begun elsewhere; who has no name yet is a guest
       const guest = `guest-${1000 + Math.floor(9000 * Math.random())}`;
-      inWindow.set("game", null); // the last one, which is over
-      this.chosen({ ...kept ?? { name: name ?? inBrowser.get("name") ?? guest, token: "" }, opponent: wish, table: null });
+      this.chosen({ ...kept ?? { name: name ?? inBrowser.get("name") ?? guest, token: "" }, opponent: wish, table: null, casual: true });
     } else if (name) this.login(kept ?? { name, token: "" }); // a game may be on
     this.show();
   }
@@ -118,17 +151,126 @@ export class PlayView extends HTMLElement {
     return this.playing;
   }
 
-  /** @param {import("./play_form.js").Choice} choice */
-  chosen({ name, token, opponent, table }) {
+  /** @param {Choice} choice */
+  async chosen(choice) {
+    const { name, token, opponent } = choice, table = choice.casual ? await this.casual(choice) : choice.table;
+    if (!this.isConnected || choice.casual && !table) return;
     const { playing } = this, login = playing?.login;
     const isSame = login?.name === name && (login.token === token || !token) && playing?.phase !== "refused";
     (isSame && playing ? playing : this.login({ name, token })).seek(opponent, table);
   }
 
+  /** The name of a table for a casual game; null: there is none, which is said. @param {Choice} choice */
+  async casual(choice) {
+    this.problem = "";
+    return casualTable(choice).catch((/** @type {unknown} */ error) => {
+      if (!(error instanceof Trouble)) throw error;
+      this.problem = error.message;
+      this.show();
+      return null;
+    });
+  }
+
+  /** A game like the one that is shown, against the same opponent. @returns {Choice} */
+  get alike() {
+    const { playing } = this, offer = playing?.game?.offer, { name = "", token = "" } = playing?.login ?? {};
+    return { name, token, opponent: this.opponent || null, table: this.table?.name ?? null, casual: playing?.casual ?? false, clock: offer?.time.initial_ms ?? null };
+  }
+
+  get opponent() {
+    const { playing } = this;
+    return playing?.game?.offer.players[playing.seat ? 0 : 1] ?? "";
+  }
+
   /** @param {KeyboardEvent} event */
   onKey(event) {
-    const isNowhere = event.target === document.body || event.target === this.parentElement;
-    if (isNowhere && !this.game.hidden) this.entry.press(event);
+    const isNowhere = event.target === document.body || event.target === this.parentElement, { game } = this.playing ?? {};
+    const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (step && game && !this.game.hidden && (event.ctrlKey || event.metaKey || isNowhere && this.turn !== null)) {
+      event.preventDefault();
+      this.look((this.turn ?? game.last) + step);
+    } else if (isNowhere && !this.game.hidden && this.turn === null) this.entry.press(event);
+  }
+
+  // --- the turns before ---
+
+  /** Look at the game after a turn; null, or the last: at the present. @param {number | null} turn */
+  look(turn) {
+    const { playing } = this, game = playing?.game;
+    if (!game) return;
+    this.turn = turn === null || turn >= game.last ? null : Math.max(turn, 0);
+    this.showPast();
+    const play = game.plays[(this.turn ?? game.last) - 1];
+    if (play) this.say(texts.announced(play.seq, game.offer.players[play.seat], game.moves[play.seq - 1] ?? "", play.score, play.scores));
+  }
+
+  showPast() {
+    const { playing, turn } = this, game = playing?.game, isPast = turn !== null;
+    if (!game) return;
+    const hadFocus = this.past.contains(document.activeElement);
+    this.past.hidden = !isPast;
+    this.entry.hidden = isPast;
+    if (isPast) this.pastBoard.show(game.equipment, game.position(turn));
+    this.pastIs.textContent = isPast ? playTexts.past(turn, game.last) : "";
+    this.steps.show(turn ?? game.last, game.last);
+    this.steps.element.hidden = this.stepKeys.hidden = !game.last;
+    this.moves.querySelectorAll("tbody tr").forEach((row, index) =>
+      (index + 1 === (turn ?? game.last) ? row.setAttribute("aria-current", "true") : row.removeAttribute("aria-current")));
+    if (hadFocus && !isPast) this.entry.leaveTile();
+  }
+
+  // --- help in a casual game ---
+
+  /** Give a hint; again: the move itself. */
+  help() {
+    const { playing } = this, game = playing?.game;
+    if (!game || !this.mayAct()) return;
+    if (this.hint && this.hint.steps.length > 1) this.hint.steps.shift();
+    else if (!this.hint || this.hint.isOver) {
+      this.hint = new Hint(this.analysis, game, seenAt(game, game.last, playing.seat, playing.rack), () => this.showHelp());
+      noteGame(playing.id, { helped: true });
+    }
+    this.showHelp();
+  }
+
+  showHelp() {
+    const { playing, hint, advice } = this, isOn = Boolean(playing?.casual && playing.phase === "playing");
+    if (hint && hint.turn !== playing?.game?.last) this.hint = null;
+    this.helping.hidden = !isOn || !this.analyses;
+    this.takingBack.hidden = !isOn;
+    for (const each of [this.helping, this.takingBack]) each.setAttribute("aria-disabled", String(!playing?.isOnTurn));
+    const [sentence = "", more] = this.hint?.steps ?? [];
+    this.helping.textContent = more ? playTexts.moreHint : playTexts.hint;
+    if (advice.textContent !== sentence) advice.textContent = sentence;
+  }
+
+  /** Take one's last move back, and the answer to it: another game goes on from the position before. */
+  async takeBack() {
+    const { playing } = this, game = playing?.game;
+    if (!game || !this.mayAct()) return;
+    const turn = beforeLast(game, playing.seat), rack = turn === null ? "" : playing.rackAt(turn);
+    const table = turn === null || !rack ? null : await this.casual({ ...this.alike, position: seenAt(game, turn, playing.seat, rack) });
+    if (turn === null || !rack) this.problem = turn === null ? playTexts.nothingBack : playTexts.unknownRack;
+    else if (table && playing.isOnTurn) {
+      this.origin = { game: playing.id, turn };
+      noteGame(playing.id, { result: "left" });
+      playing.leaveFor(this.opponent, table);
+    }
+    this.show();
+  }
+
+  /** Keep what becomes of the game. */
+  note() {
+    const { playing } = this, game = playing?.game;
+    if (!playing || !game?.hasBegun) return;
+    const { seat } = playing, scores = game.position(game.last).scores, over = game.over;
+    const result = !over ? "" : over.winner !== null ? over.winner === seat ? "won" : "lost" : game.noWinner === texts.tie ? "tied" : "void";
+    const noted = [playing.id, ...scores, game.last, result].join();
+    if (noted === this.noted || ownGames().find((own) => own.game === playing.id)?.result === "left") return;
+    this.noted = noted;
+    const from = game.offer.opening && this.origin ? { from: this.origin } : {};
+    this.origin = null;
+    noteGame(playing.id, { name: playing.login.name, opponent: this.opponent, scores: seat ? [scores[1], scores[0]] : scores, result, ...from });
   }
 
   // --- what is said ---
@@ -140,7 +282,7 @@ export class PlayView extends HTMLElement {
 
   /** What a challenge came to. @param {import("./game.js").Played} play */
   ofChallenge({ challenge, move, seat, score }) {
-    const { playing } = this, own = playing?.seat === seat, other = playing?.game?.offer.players[playing.seat ? 0 : 1] ?? "";
+    const { opponent: other } = this, own = this.playing?.seat === seat;
     if (challenge === "won") return own ? texts.yoursCameOff : texts.theirsCameOff;
     if (move === "-") return own ? texts.youLoseTurn : texts.theyLoseTurn(other);
     return own ? texts.yoursStands(other, score) : texts.theirsStands(other, score);
@@ -169,25 +311,10 @@ export class PlayView extends HTMLElement {
     }, WORDS_MS);
   }
 
-  // --- resigning asks once ---
-
-  /** @param {boolean} asked */
-  askToResign(asked) {
-    this.resigning.textContent = asked ? texts.reallyResign : texts.resign;
-    this.resigning.classList.toggle("asked", asked);
-  }
-
-  /** @param {MouseEvent} event */
-  resign({ detail }) {
-    if (detail > 1) return; // a double click is no answer to what its first click asked
+  /** Whether it is our turn, which is said if it isn't. */
+  mayAct() {
     if (!this.playing?.isOnTurn) this.say(texts.notYourTurn);
-    else if (this.resigning.matches(".asked")) {
-      this.playing.resign();
-      this.askToResign(false);
-    } else {
-      this.askToResign(true);
-      this.resigning.focus({ preventScroll: true }); // Safari gives a button that is clicked no focus, which is to be left
-    }
+    return this.playing?.isOnTurn ?? false;
   }
 
   // --- the page ---
@@ -196,7 +323,15 @@ export class PlayView extends HTMLElement {
     const { playing } = this, phase = playing?.phase ?? "idle";
     const isGame = Boolean(playing?.game) && (phase === "playing" || phase === "over" || phase === "offered" || phase === "elsewhere" || phase === "connecting");
     this.game.hidden = !isGame;
-    this.form.hidden = isGame || !this.settings || !(phase === "idle" || phase === "refused");
+    const isChoosing = !isGame && Boolean(this.settings) && (phase === "idle" || phase === "refused");
+    if (isChoosing && (this.form.hidden || !this.results.firstChild)) {
+      this.unfinished.replaceChildren(unfinished(({ game, name }) => {
+        inWindow.set("game", game);
+        this.login({ name, token: "" });
+      }));
+      this.results.replaceChildren(results());
+    }
+    this.form.hidden = this.unfinished.hidden = this.results.hidden = !isChoosing;
     this.waiting.hidden = phase !== "seeking";
     this.head.classList.toggle("hidden", isGame);
     this.showBanner();
@@ -211,16 +346,16 @@ export class PlayView extends HTMLElement {
 
   showBanner() {
     const { playing } = this;
-    if (!playing) return;
-    const isElsewhere = playing.phase === "elsewhere", { lostFor } = playing;
-    const sentence = lostFor || SAID_ABOVE.has(playing.phase) ? playing.sentence : "";
-    this.entry.warn(playing.phase === "playing" && !lostFor ? playing.sentence : "");
-    const text = [lostFor ? texts.lost(lostFor) : "", sentence].filter(Boolean).join(" ");
+    if (!playing && !this.problem) return;
+    const { phase, lostFor, sentence: told } = playing ?? { phase: "idle", lostFor: 0, sentence: "" };
+    const isElsewhere = phase === "elsewhere", sentence = lostFor || SAID_ABOVE.has(phase) ? told : "";
+    this.entry.warn(phase === "playing" && !lostFor ? told || this.problem : "");
+    const text = [lostFor ? texts.lost(lostFor) : "", sentence, phase === "playing" ? "" : this.problem].filter(Boolean).join(" ");
     if (this.banner.getAttribute("data-text") === text) return;
     this.banner.setAttribute("data-text", text);
     this.banner.hidden = !text;
     keepingFocus(this.banner, () => this.banner.replaceChildren(text, " ",
-      isElsewhere ? button(texts.playHere, () => playing.takeOver()) : lostFor ? button(texts.tryNow, () => playing.connection.connect()) : ""));
+      isElsewhere ? button(texts.playHere, () => playing?.takeOver()) : lostFor ? button(texts.tryNow, () => playing?.connection.connect()) : ""));
   }
 
   statusText() {
@@ -246,18 +381,23 @@ export class PlayView extends HTMLElement {
     const { playing } = this, game = playing?.game;
     if (!playing || !game) return;
     const isOver = playing.phase === "over", position = game.position(game.last);
+    this.note();
     const shown = [playing.id, game.last, game.bag, playing.rack, isOver].join();
     if (this.shown !== shown) {
       if (!this.shown.startsWith(playing.id) || !this.sides.firstChild) this.sides.open(game.offer.players);
       this.shown = shown;
-      this.askToResign(false);
+      this.turn = null; // what happens now is seen
+      this.problem = "";
+      unask(this.resigning);
       const rack = isOver ? "" : playing.rack;
       this.entry.show(game.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last,
         mostExchanged: game.mostExchanged, exchangesLeft: game.exchangesLeft(playing.seat) });
       this.askForWords(this.entry.placement); // what was laid may make other words now
       this.showMoves();
+      this.showPast();
       this.showUnseen();
     }
+    this.showHelp();
     this.sides.show(position, isOver);
     this.entry.toggleAttribute("data-over", isOver);
     if (this.entry.isOn !== playing.isOnTurn) this.entry.isOn = playing.isOnTurn;
@@ -277,10 +417,9 @@ export class PlayView extends HTMLElement {
       }
       return;
     }
-    const opponent = playing.game?.offer.players[playing.seat ? 0 : 1] ?? null;
     this.next.setAttribute("data-game", playing.id);
     this.next.replaceChildren(
-      h("button", { type: "button", class: "main", click: () => playing.seek(opponent, this.table?.name ?? null) }, texts.playAgain), " ",
+      h("button", { type: "button", class: "main", click: () => this.chosen(this.alike) }, texts.playAgain), " ",
       button(texts.otherOpponent, () => playing.leave()), " ",
       h("a", { href: gameHash(playing.id) }, texts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
   }
@@ -300,12 +439,14 @@ export class PlayView extends HTMLElement {
     if (!game) return;
     const rows = game.plays.map((play, index) => ({
       attributes: { "aria-current": index + 1 === game.last ? "true" : null },
-      cells: [play.seq, ...played(game, index)],
+      cells: [h("button", { type: "button", class: "step", "aria-label": `${texts.turn} ${play.seq}`, click: () => this.look(play.seq) }, play.seq), ...played(game, index)],
     }));
     const list = rows.length
       ? table(texts.moves, playedHeads, rows, "sheet")
       : h("p", { class: "note" }, texts.noMoves);
-    this.moves.replaceChildren(list, ...settled(game));
+    const { from } = ownGames().find((own) => own.game === playing.id) ?? {};
+    const before = game.offer.opening ? [h("p", { class: "note" }, from ? h("a", { href: gameHash(from.game, from.turn) }, playTexts.goesOnFrom(from.turn)) : playTexts.fromPosition)] : [];
+    keepingFocus(this.moves, () => this.moves.replaceChildren(...before, list, ...settled(game)));
     list.scrollTop = list.scrollHeight;
   }
 

@@ -31,8 +31,12 @@ export class Playing {
     this.wish = undefined;
     /** @type {string | null} The table that is sought; null: the server's first. */
     this.table = null;
+    /** @type {{ opponent: string, table: string } | null} The game to seek once this one, which is given up, is over. */
+    this.next = null;
     /** @type {Game | null} */
     this.game = null;
+    /** Whether help is allowed. */
+    this.casual = false;
     this.id = inWindow.get("game") ?? "";
     /** @type {0 | 1} */
     this.seat = 0;
@@ -105,6 +109,19 @@ export class Playing {
 
   resign() {
     if (this.turn) this.connection.say({ type: "resign", game: this.id, seq: this.turn.seq });
+  }
+
+  /** Give the game up for another. @param {string} opponent @param {string} table */
+  leaveFor(opponent, table) {
+    if (!this.isOnTurn) return;
+    this.next = { opponent, table };
+    this.resign();
+  }
+
+  /** What we held after a turn, as far as this browser saw it. @param {number} turn */
+  rackAt(turn) {
+    const racks = this.witness?.racks ?? {};
+    return racks[Math.max(...Object.keys(racks).map(Number).filter((seq) => seq <= turn))];
   }
 
   /** Log in again, and so take the player over from another window. */
@@ -207,6 +224,7 @@ export class Playing {
       if (!told.over) throw new Trouble(texts.unreachable, 0);
       const at = performance.now(), { game } = this;
       this.game = new Game(told, at);
+      this.casual = told.casual;
       this.seat = told.offer.players[1] === this.login.name ? 1 : 0;
       if (this.witness?.game !== this.id) this.witness = null; // that is of a game in another window
       this.end();
@@ -229,9 +247,11 @@ export class Playing {
   }
 
   end() {
+    const { next } = this;
     this.phase = "over";
-    this.turn = null;
+    this.turn = this.next = null;
     inWindow.set("answer", null);
+    if (next) this.seek(next.opponent, next.table);
   }
 
   /** Leave a game that is over, or seek no more. */
@@ -248,7 +268,8 @@ export class Playing {
   async offered(message, at) {
     const isNew = message.game !== this.id;
     if (!this.game || isNew) {
-      const { board, tiles } = await askGame(message.game);
+      const { board, tiles, casual } = await askGame(message.game);
+      this.casual = casual;
       this.game = new Game({ begun: null, offer: message, over: null, turns: null, board, tiles }, at);
     } else this.game.offered(message, at);
     this.id = message.game;

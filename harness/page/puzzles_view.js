@@ -3,6 +3,7 @@
 
 import { TileBoard, tileList } from "./board.js";
 import { due } from "./boxes.js";
+import { playFromButton } from "./casual.js";
 import { button, h, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { inBrowser } from "./kept.js";
@@ -167,7 +168,7 @@ export class PuzzleView extends HTMLElement {
       h("div", { class: "game" },
         this.place, h("div", { class: "told" }, h("div", { class: "known" }, scoreLine(scores), ...hidden), this.verdict, this.below,
           h("p", { class: "note" }, texts.hardness(texts.levels[levelOf(listed)] ?? "", listed.rank - 1)))),
-      toList());
+      toList(), h("p", {}, playFromButton(() => ({ cgp: listed.position, lexicon: told.lexicon }))));
     this.ask();
   }
 

@@ -1,7 +1,7 @@
 // A game as the first view shows it: the one that is on, as it goes, or an example to step through.
 
 import { TileBoard } from "./board.js";
-import { h, signButton } from "./dom.js";
+import { TurnSteps, h } from "./dom.js";
 import { Game } from "./game.js";
 import { homeTexts } from "./home_texts.js";
 import { Following, Trouble, askGame, gameHash } from "./server.js";
@@ -26,6 +26,10 @@ export class SmallGame extends HTMLElement {
   heading = h("h2");
   below = h("div");
   said = h("p", { class: "note", "aria-live": "polite" });
+  steps = new TurnSteps((turn) => {
+    this.turn = turn;
+    this.show();
+  });
 
   connectedCallback() {
     this.replaceChildren(this.heading, this.sides, this.board, this.below, this.said);
@@ -54,7 +58,7 @@ export class SmallGame extends HTMLElement {
     }
     this.turn = id ? this.game.last : EXAMPLE_TURN;
     this.sides.open(this.game.offer.players);
-    this.below.replaceChildren(id ? h("p", {}, h("a", { href: gameHash(id) }, homeTexts.follow)) : this.steps());
+    this.below.replaceChildren(id ? h("p", {}, h("a", { href: gameHash(id) }, homeTexts.follow)) : this.steps.element);
     this.show();
     if (!id) return;
     const message = (/** @type {any} */ told, /** @type {number} */ at) => {
@@ -67,16 +71,6 @@ export class SmallGame extends HTMLElement {
     this.following = new Following(id, { message, lost: () => {}, joined: () => {} }); // it connects again by itself
   }
 
-  steps() {
-    const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {() => number} */ to) => signButton(sign, label, () => {
-      this.turn = Math.max(0, Math.min(to(), this.game?.last ?? 0));
-      this.show();
-    });
-    return h("div", { class: "controls", role: "group", "aria-label": texts.steps },
-      step("|◀", texts.first, () => 0), step("◀", texts.back, () => this.turn - 1),
-      step("▶", texts.forward, () => this.turn + 1), step("▶|", texts.last, () => this.game?.last ?? 0));
-  }
-
   show() {
     const { game, turn } = this, play = game?.plays[turn - 1];
     if (!game) return;
@@ -84,6 +78,7 @@ export class SmallGame extends HTMLElement {
     this.heading.textContent = !this.id_ ? homeTexts.example : game.over ? homeTexts.ended : homeTexts.live;
     this.board.show(game.equipment, position);
     this.sides.show(position, Boolean(game.over) && turn === game.last);
+    this.steps.show(turn, game.last);
     this.said.textContent = play ? texts.announced(turn, game.offer.players[play.seat], game.moves[turn - 1] ?? "", play.score, play.scores) : texts.noMoves;
     this.tick();
   }

@@ -1,5 +1,6 @@
 // What stands around the board of a study: its buttons, both sides, what is entered of a game, the note, what can be opened.
 
+import { playFromButton } from "./casual.js";
 import { button, h } from "./dom.js";
 import { givenForm, take } from "./given.js";
 import { inBrowser } from "./kept.js";
@@ -37,7 +38,8 @@ export class StudyControls {
       this.undoing = button(texts.undo, () => view.undo(true)), this.redoing = button(texts.redo, () => view.undo(false)),
       this.settingUp = button(texts.setUp, () => view.toggleSetup()), this.openingButton = button(texts.open, () => this.toggleOpening()),
       button(texts.save, () => view.saveFile()), button(texts.share, () => this.share()),
-      this.reviewing = button(texts.review, () => view.review()), this.shared = h("span", { role: "status", class: "shared" }));
+      this.reviewing = button(texts.review, () => view.review()),
+      playFromButton(() => ({ cgp: cgpOf(view.position, /** @type {Equipment} */ (view.equipment), view.state.study.lexicon), lexicon: view.state.study.lexicon })), this.shared = h("span", { role: "status", class: "shared" }));
     this.opening = h("section", { class: "drop", hidden: true, "aria-label": texts.open,
       dragover: (/** @type {DragEvent} */ event) => event.preventDefault(),
       drop: (/** @type {DragEvent} */ event) => {

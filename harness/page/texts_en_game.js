@@ -152,6 +152,7 @@ export const game = {
   sure: "Sure?",
   cancel: "Cancel",
   entryKeys: "Click a square and type. Arrow keys turn and move, Shift with a letter lays a blank, Backspace takes a tile back, Enter plays.",
+  exchangeKeys: "Click tiles or type their letters. Enter exchanges them, Escape goes back.",
   across: "across",
   down: "down",
   empty: "empty",

@@ -10,6 +10,7 @@ export const home = {
     `Play ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
   ratedBots: "Bots and their ratings here; one click starts a game.",
   playOther: "Choose another opponent",
+  goOn: (/** @type {string} */ name) => `Go on with your game against ${name}`,
   study: "Study",
   studyAbout: "Set up any position, look at its moves, simulate, try and save.",
   toStudy: "Set up a board",

@@ -73,6 +73,7 @@ export const play = {
     partly: "Draws checked: the server alone did not choose the tiles. Your opponent's number was not fixed before yours was known.",
     uncommitted: "The draws can't be checked: the server committed to nothing.",
     unseen: "The draws can't be checked here: this browser did not see the game begin.",
+    opening: "The draws of games that begin in a position are not checked here.",
     challenges: "The draws of games with challenges are not checked here.",
     insecure: "The draws can't be checked here: browsers do that over HTTPS only, or on the server's own machine.",
     closed: "The draws can't be checked: the server does not reveal its secret.",

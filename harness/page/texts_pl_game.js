@@ -123,6 +123,7 @@ export const game = {
   sure: "Na pewno?",
   cancel: "Anuluj",
   entryKeys: "Kliknij pole i pisz. Strzałki zmieniają kierunek i pole, Shift z literą kładzie blanka, Backspace zdejmuje płytkę, Enter zagrywa.",
+  exchangeKeys: "Kliknij płytki albo wpisz ich litery. Enter wymienia, Escape wraca.",
   across: "poziomo",
   down: "pionowo",
   empty: "puste",

@@ -11,6 +11,7 @@ export const home = {
     `Graj: ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
   ratedBots: "Boty i ich ranking na tym serwerze; jedno kliknięcie zaczyna partię.",
   playOther: "Wybierz innego przeciwnika",
+  goOn: (name) => `Kontynuuj partię (przeciwnik: ${name})`,
   study: "Studium",
   studyAbout: "Ułóż dowolną pozycję, przejrzyj ruchy, symuluj, próbuj i zapisuj.",
   toStudy: "Ułóż planszę",

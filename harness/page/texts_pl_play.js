@@ -81,6 +81,7 @@ export const play = {
     partly: "Losowanie sprawdzone: sam serwer nie wybierał płytek. Liczba przeciwnika nie była jednak ustalona, zanim Twoja stała się znana.",
     uncommitted: "Losowania nie można sprawdzić: serwer do niczego się nie zobowiązał.",
     unseen: "Losowania nie można tu sprawdzić: ta przeglądarka nie widziała początku partii.",
+    opening: "Losowania w partiach zaczętych od pozycji nie są tu sprawdzane.",
     challenges: "Losowania w partiach z kwestionowaniem nie są tu sprawdzane.",
     insecure: "Losowania nie można tu sprawdzić: przeglądarki robią to tylko przez HTTPS albo na komputerze samego serwera.",
     closed: "Losowania nie można sprawdzić: serwer nie ujawnia swojego sekretu.",

@@ -93,6 +93,7 @@ const SAID = {
   "{} does not begin with '>nick:'": "$1 nie zaczyna się od „>nick:”",
   "{} is less than an event: a move, a score and a total": "w $1 brakuje ruchu, punktów lub sumy",
   "{} is no play; write '8D WORD'": "$1 to nie ruch; pisz „8D SŁOWO”",
+  "a casual game is against a bot of this server": "partię bez rankingu gra się z botem tego serwera",
   "{} tiles are placed; a rack holds {}": "wyłożono $1 płytek; stojak mieści $2",
   "{} tiles are exchanged; a rack holds {}": "wymieniono $1 płytek; stojak mieści $2",
   "{} players; only a game of two can be replayed": "graczy jest $1; odtworzyć można tylko partię dwóch",

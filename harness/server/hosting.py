@@ -37,6 +37,8 @@ TABLE = "table"
 """The key of a game's label that names its table, unless that is the main one."""
 WORDS = "words"
 """The key of a game's label that says where its words are: a name, or a path."""
+CASUAL = "casual"
+"""The key of a game's label that marks a casual game; its value is true."""
 
 MOST_LISTED = 500
 """Most games in a list; a message holds as many."""
@@ -120,8 +122,11 @@ class Hosting:
             label[TABLE] = kind.name
         if kind.equipment is not None:
             label[WORDS] = kind.equipment.lexicon
-        rules = rules_on_wire(kind.rules)
-        opened = new_game((first, second), kind.lexicon, time, Draws.fresh(), rules=rules)
+        opening = None
+        if kind.casual is not None:
+            label[CASUAL], opening = True, kind.casual.opening
+        rules, draws = rules_on_wire(kind.rules), Draws.fresh()
+        opened = new_game((first, second), kind.lexicon, time, draws, None, opening, rules)
         return Scorebook(opened, kind.lexicon)
 
     def seats(self, opened: Opened, label: dict[str, Any]) -> tuple[Seat, Seat]:
@@ -134,11 +139,14 @@ class Hosting:
         )
         return first, second
 
-    def open(self, book: Scorebook, seats: tuple[Seat, Seat]) -> GameHost:
+    def open(
+        self, book: Scorebook, seats: tuple[Seat, Seat], label: Mapping[str, Any] = {}
+    ) -> GameHost:
         """Add a game to those that are on, and return its host; ``play`` is to follow."""
         names = frozenset(seat.name for seat in seats if isinstance(seat, GuestSeat))
         unproven = frozenset(name for name in names if not self.has_token(name))
         host = GameHost(book, seats, self.journal, self.lag, names, unproven, keeps=self.keeps)
+        host.is_casual = bool(label.get(CASUAL))
         self.games[host.game] = host
         return host
 

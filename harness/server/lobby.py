@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import structlog
 from msgspec.structs import replace
 
+from engine.notation.cgp import read_cgp
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
@@ -32,6 +33,7 @@ from protocol.parts import PlayerHere, TimeControl
 from .admission import Admissions, block_of, is_here, network_of
 from .hosting import Hosting
 from .ladder.settings import LABEL, LOOK_AGAIN_S
+from .page_analysis.live_games import ON, is_on
 from .players import Player, Players
 from .seeking import FirstMoves, Waiting
 from .tables import TableKind
@@ -96,6 +98,8 @@ class Lobby:
     """Seeks whose players are told, after the next look, if no place is left for their game."""
     _tasks: dict[str, asyncio.Task[None]] = field(default_factory=dict)
     _first_moves: FirstMoves = field(default_factory=FirstMoves)
+    _casual: dict[str, TableKind] = field(default_factory=dict)
+    """The tables of players that seek a casual game, by name."""
 
     def __post_init__(self) -> None:
         self.hosting.keeps = self._keeps_thoughts
@@ -166,6 +170,7 @@ class Lobby:
 
     def _stop_seeking(self, player: Player) -> None:
         player.rest = None
+        self._casual.pop(player.name, None)
         self.waiting.withdraw(player.name)
 
     def resume(self, player: Player, link: Link, message: GameMessage) -> None:
@@ -296,7 +301,11 @@ class Lobby:
                 known = ", ".join(each.name for each in tables if opponent in each.bots)
                 why = f"{opponent} does not play at {kind.name}, but at: {known}"
                 raise PeerError("bad_opponent", why)
-            wish = replace(wish, table=kind.name)
+            if kind.casual is None:
+                wish = replace(wish, table=kind.name)
+            else:
+                self._check_casual(player, wish, kind)
+                wish = replace(wish, games=1)
         absent = self._absent(wish.opponent)
         if absent and not self.gatekeeper.may_come(wish.opponent or ""):
             raise PeerError("bad_opponent", absent)
@@ -312,11 +321,28 @@ class Lobby:
         if rated is not None:
             rated.check(player.name, wish)
         player.rest = None
+        self._casual.pop(player.name, None)
+        if rated is None and kind.casual is not None:
+            self._casual[player.name] = kind
         self.waiting.put(player.name, wish)
         self._tell_sought(player, wish)
         if not self._is_full:
             self._untold[player.name] = wish
         self.pair_soon()
+
+    def _check_casual(self, player: Player, wish: Seek, kind: TableKind) -> None:
+        """Check that a casual game may begin: against a bot, not in a position of a game here.
+
+        Raises:
+            PeerError: it may not.
+        """
+        if wish.opponent not in kind.bots:
+            raise PeerError("bad_opponent", "a casual game is against a bot of this server")
+        opening = None if kind.casual is None else kind.casual.opening
+        if opening is not None:
+            position = read_cgp(opening, kind.rules)
+            if is_on(self.hosting, self.players, position, kind.rules, player.address):
+                raise PeerError("forbidden", ON, retry="later")
 
     def _check_seek(self, player: Player) -> None:
         """Check that a player, and its address, may seek another game now; PeerError if not."""
@@ -380,7 +406,8 @@ class Lobby:
             name, opponent, kind, is_bot = pair
             kind_of_other = "bot" if is_bot else "guest"
             sides = [{"kind": "guest", "name": name}, {"kind": kind_of_other, "name": opponent}]
-            if self._first_moves.moves_second(name, opponent):
+            seat = None if kind.casual is None else kind.casual.seat
+            if seat == 1 or (seat is None and self._first_moves.moves_second(name, opponent)):
                 sides.reverse()
             time = kind.time or self.time
             self._begin(kind, time, {"sides": sides}, self.waiting.seeks.pop)
@@ -398,7 +425,7 @@ class Lobby:
         Its seek and those that were passed over for want of an opponent count as tried.
         """
         for name, wish in self.waiting.seeks.untried():
-            kind = self.hosting.tables.find(wish.table)
+            kind = self._casual.get(name) or self.hosting.tables.find(wish.table)
             is_bot = wish.opponent in kind.bots
             opponent = wish.opponent if is_bot else self.waiting.seeks.partner(name)
             if opponent is not None:
@@ -421,6 +448,7 @@ class Lobby:
         guests = [self.players[name] for name in names]
         for guest in guests:
             wish = take_wish(guest.name)
+            self._casual.pop(guest.name, None)
             assert wish is not None, "it seeks"
             if not_rated is not None:
                 self._tell_sought(guest, wish, not_rated)
@@ -465,7 +493,7 @@ class Lobby:
         """
         with suppress(JournalError):
             for past in reversed(read_past(self.journal.address, PAST_GAMES).games):
-                if past.ended.seq:  # it began
+                if past.ended.seq and past.opened.opening is None:  # it began
                     self._first_moves.note(*past.opened.players)
         for book, label in tuple(self.hosting.restored()):
             if self.ladder is not None and isinstance(label.get(LABEL), str):
@@ -515,7 +543,7 @@ class Lobby:
                 if guest.link is not None:
                     seat.sit(guest.link, game)
                 guests.append(guest)
-        host = self.hosting.open(book, seats)
+        host = self.hosting.open(book, seats, label)
         task = self._tasks[game] = asyncio.create_task(self._play(host, label, guests, fresh=fresh))
         task.add_done_callback(lambda _task: self._tasks.pop(game))
         return task
@@ -526,7 +554,8 @@ class Lobby:
         try:
             ended, took_s = await self.hosting.play(host, label, fresh=fresh)
             players = host.book.opened.players
-            if host.book.game is not None:  # else a player could decline until it moves first
+            began_empty = host.book.opened.opening is None
+            if host.book.game is not None and began_empty:  # else one could decline to move first
                 self._first_moves.note(*players)
             if host.book.turns:
                 self.gatekeeper.claims.note_use(guest.name for guest in guests)

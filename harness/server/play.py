@@ -10,8 +10,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
+from msgspec.structs import replace
 from websockets.http11 import Request
 
+from engine.notation.cgp import read_cgp, write_cgp
 from engine.rules.rules import Rules
 from harness.arbiter.clock import is_loopback
 from harness.figures import plain
@@ -21,11 +23,14 @@ from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer
 
 from .answers import as_json, wrong
-from .tables import TableKind, Tables
+from .tables import Casual, TableKind, Tables
 
 MOST_WORDS = 16
 """Most words in a request; a play forms at most one per tile, and its main word."""
 MOST_TILES = 32
+MOST_CGP = 2_000
+CLOCKS_MS = tuple(60_000 * minutes for minutes in (3, 5, 10, 25, 60))
+"""What may be chosen of casual games, besides the table's own clock."""
 NO_WORDS = "at this table players challenge words, so they can't be looked up"
 _MOST_SHOWN = 200  # characters of an origin
 
@@ -44,6 +49,8 @@ class Offered:
     """Whether the server is for one person at this machine; it answers its own page only."""
     study: Mapping[str, Any] | None = None
     """What ``tilewire study`` was asked for: ``data`` (bytes or None), ``name``, ``turn``."""
+    wins: Mapping[str, float] = field(default_factory=dict)
+    """The percentage of games that a bot won against ``static``, by name, where it is measured."""
 
 
 def refuse_strangers(request: Request, host: str) -> HttpAnswer | None:
@@ -128,12 +135,49 @@ class PlayAnswers:
         """Return what there is to choose at a table."""
         abouts = self.offered.bots.items()
         return {
-            "bots": [{"name": name, "about": about} for name, about in abouts if name in kind.bots],
+            "bots": [
+                {"name": name, "about": about, "wins": self.offered.wins.get(name)}
+                for name, about in abouts
+                if name in kind.bots
+            ],
             "time": kind.time or self.time(),
+            "clocks": self._clocks(kind),
             "rules": kind.rules.name,
             "lexicon": kind.lexicon.name,
             "words": tells_words(kind.rules),
         }
+
+    def _clocks(self, kind: TableKind) -> list[int]:
+        """Return what each may have for a casual game, in milliseconds; not more than the table's.
+
+        On a person's own machine it may be more: nobody waits for the place.
+        """
+        own_ms = (kind.time or self.time()).initial_ms
+        others = [ms for ms in CLOCKS_MS if self.offered.is_private or ms < own_ms]
+        return sorted({own_ms, *others})
+
+    def casual(self, query: Mapping[str, str]) -> HttpAnswer:
+        """Return the name of a table for a casual game, which a person may seek against a bot.
+
+        ``position`` (CGP) is where it begins, with the person in the seat that ``seat`` says: 0
+        moves first. Of its racks only that seat's counts; the rest is drawn.
+        """
+        try:
+            kind = self.tables.find(query.get("table"))
+            time = kind.time or self.time()
+            clock = int(query.get("clock") or time.initial_ms)
+            if clock not in self._clocks(kind):
+                allowed = ", ".join(map(str, self._clocks(kind)))
+                raise ValueError(f"clock must be one of {allowed} milliseconds (got {clock})")
+            casual = Casual()
+            if "position" in query:
+                casual = _opening(query["position"], int(query.get("seat", "0") == "1"), kind.rules)
+        except PeerError as error:
+            return wrong(400, error.reply.message)
+        except ValueError as error:
+            return wrong(400, str(error))
+        time = replace(time, initial_ms=clock)
+        return as_json({"table": self.tables.add_casual(kind, time, casual)})
 
     def study(self) -> HttpAnswer:
         """Return what the server was started to study."""
@@ -158,6 +202,22 @@ class PlayAnswers:
             return as_json({"words": {word: _is_word(kind, word) for word in words}})
         except ValueError as error:
             return wrong(400, str(error))
+
+
+def _opening(cgp: str, seat: int, rules: Rules) -> Casual:
+    """Return a game that begins in a position.
+
+    Raises:
+        ValueError: it can't begin there; the message says why.
+    """
+    from harness.matches.openings import check_opening  # reads games, which few servers do
+
+    if len(cgp) > MOST_CGP:
+        raise ValueError(f"a position has at most {MOST_CGP} characters (got {len(cgp)})")
+    position = read_cgp(cgp, rules)
+    position = position.with_rack(1 - seat, ())
+    check_opening(position, rules)
+    return Casual(write_cgp(position, rules), seat)
 
 
 def tells_words(rules: Rules) -> bool:

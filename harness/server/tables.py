@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from engine.rules.rule_sets import load_rules, rules_in_play
@@ -21,6 +22,20 @@ if TYPE_CHECKING:
     from bot.equipment import Equipment
 
 
+MOST_CASUAL = 256
+"""Casual tables that are remembered, until a person seeks a game at them."""
+
+
+@dataclass(frozen=True)
+class Casual:
+    """A person's game against a bot in which the person may have help; it counts for no ladder."""
+
+    opening: str | None = None
+    """The position (CGP) that it begins in, seat 0 first; None: an empty board."""
+    seat: int | None = None
+    """The person's seat; None: in turns with the bot."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableKind:
     """What is played at a table."""
@@ -34,6 +49,8 @@ class TableKind:
     name: str = MAIN
     equipment: Equipment | None = None
     """The equipment of its bots; None: unknown."""
+    casual: Casual | None = None
+    """None: games here are no casual ones."""
 
     def suits(self, opened: Opened) -> bool:
         """Return whether a game can be played, or read, with the words of this table.
@@ -67,6 +84,8 @@ class Tables:
         self._other = other
         self._found: list[TableKind] = []
         """Kinds of resumed games whose table is gone."""
+        self._casual: dict[str, TableKind] = {}
+        """Tables of casual games, the latest only."""
 
     def __iter__(self) -> Iterator[TableKind]:
         return iter(self._kinds.values())
@@ -82,12 +101,20 @@ class Tables:
         Raises:
             PeerError: there is no such table.
         """
-        kind = self._kinds.get(name or MAIN)
+        kind = self._kinds.get(name or MAIN) or self._casual.get(name or MAIN)
         if kind is None:
             known = f"there are {', '.join(self.names)}" if self.names else "there is one kind only"
             meant = did_you_mean(name or "", self._kinds)
             raise PeerError("unknown_table", f"no table is called {name!r} here{meant}; {known}")
         return kind
+
+    def add_casual(self, kind: TableKind, time: TimeControl, casual: Casual) -> str:
+        """Add a table for a casual game by the rules of another; return what names it."""
+        name = f"casual-{secrets.token_hex(8)}"
+        self._casual[name] = replace(kind, time=time, casual=casual)
+        if len(self._casual) > MOST_CASUAL:
+            del self._casual[next(iter(self._casual))]
+        return name
 
     def has_bot(self, name: str) -> bool:
         """Return whether a built-in bot plays at any of the tables."""

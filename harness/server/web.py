@@ -40,7 +40,7 @@ from protocol.messages import StandingList
 from protocol.websocket import HttpAnswer
 
 from .answers import FRESH_S, as_json, board_and_tiles, refuse_other_methods, wrong
-from .hosting import Hosting
+from .hosting import CASUAL, Hosting
 from .play import PlayAnswers
 
 if TYPE_CHECKING:
@@ -125,11 +125,13 @@ class Web:
                     return as_json(self.standings(int(number[0]) if number else None))
                 except (PeerError, ValueError):
                     return wrong(404, f"no round {number[0][:64]!r} has begun here")
-            case ["play" | "words" | "study" as asked]:
+            case ["play" | "words" | "study" | "casual" as asked]:
                 if self.play is None:
                     return wrong(404, "a tournament is played on this server, and nothing else")
                 if asked == "play":
                     return self.play.settings()
+                if asked == "casual":
+                    return self.play.casual(query)
                 if asked == "study":
                     return self.play.study()
                 return self.play.words(query.get("words", ""), query.get("table"))
@@ -144,7 +146,8 @@ class Web:
         return wrong(
             404,
             "no such address; the API has /api/games, /api/games/ID, /api/games/ID.gcg, "
-            "/api/standings, /api/standings/ROUND, /api/ladder, /api/play, /api/words, /api/study",
+            "/api/standings, /api/standings/ROUND, /api/ladder, /api/play, /api/casual, "
+            "/api/words, /api/study",
         )
 
     # --- lists ----------------------------------------------------------------------------------
@@ -180,7 +183,7 @@ class Web:
             return _told(self._shared(asked, self._disclose, game))
         if self.own is not None and self.own.live:
             return _told(self._read(self._live, game))
-        return as_json(_shown(host.book))
+        return as_json(_shown(host.book) | {"casual": host.is_casual})
 
     def _disclose(self, game: str) -> HttpAnswer:
         kept, book = self._ended(game)
@@ -285,12 +288,14 @@ def _listed(past: PastGame, corrected: Mapping[str, dict[str, Any]]) -> dict[str
         "outcome": ended.outcome,
         "winner": ended.winner,
         "message": ended.message,
+        "casual": bool(past.label.get(CASUAL)),
     }
 
 
 def _shown(book: Scorebook, kept: KeptGame | None = None, viewer: Viewer = None) -> dict[str, Any]:
     return {
         "begun": None if kept is None else moment(kept.created),
+        "casual": kept is not None and bool(kept.label.get(CASUAL)),
         "offer": new_game(book, viewer, now_ms()),
         "over": game_over(book) if book.ended else None,
         "turns": None if kept is None else disclosed(kept.records, viewer),

@@ -241,7 +241,7 @@ class Person:
         await self.shown.go(f"http://127.0.0.1:{self.proxy.port}/#/play")
         await self.page.get_by_label("Your name").fill(self.name)
         await self.page.get_by_label("Table").select_option(table)
-        await self.page.get_by_label(opponent).check()
+        await self.page.get_by_role("radio", name=opponent).check()
         await self.page.get_by_role("button", name="Start").press("Enter")
 
     async def asked(self) -> bool:

@@ -103,7 +103,7 @@ def is_on(
     rack = held(position, position.on_turn, rules)
     for host in hosting.games.values():
         game, of_game = host.book.game, host.book.rules
-        if game is None or host.book.ended is not None:
+        if game is None or host.book.ended is not None or host.is_casual:
             continue
         live = game.position.board
         its = _shape(live.squares, live.layout.columns, of_game.distribution.alphabet)

@@ -394,7 +394,8 @@ def here(cgp: str, *players: str) -> tuple[Any, Players]:
     known = Players()
     for name in players:
         known.named(name).peer = "192.0.2.1:50001"
-    return SimpleNamespace(tables=tables, games={"g": SimpleNamespace(book=book)}), known
+    host = SimpleNamespace(book=book, is_casual=False)
+    return SimpleNamespace(tables=tables, games={"g": host}), known
 
 
 @pytest.mark.parametrize(

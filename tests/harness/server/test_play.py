@@ -45,11 +45,12 @@ def told(answer: HttpAnswer, status: int = 200) -> Any:
 
 
 def test_bots_are_told_in_order_with_the_clock_and_the_suggested_name() -> None:
-    offered = Offered({"static": "is quick", "greedy": "is greedy"}, "ann", "greedy")
+    abouts = {"static": "is quick", "greedy": "is greedy"}
+    offered = Offered(abouts, "ann", "greedy", wins={"greedy": 37.4})
     settings = told(play(offered).settings())
     assert settings["bots"] == [
-        {"name": "static", "about": "is quick"},
-        {"name": "greedy", "about": "is greedy"},
+        {"name": "static", "about": "is quick", "wins": None},
+        {"name": "greedy", "about": "is greedy", "wins": 37.4},
     ]
     assert (settings["name"], settings["opponent"]) == ("ann", "greedy")
     assert settings["time"]["initial_ms"] == 60_000

@@ -165,7 +165,7 @@ async def test_of_a_game_that_is_on_nothing_is_told_but_what_spectators_see(
 ) -> None:
     play = thinking()
     await keep(served.journal, play, GAME)
-    served.hosting.games[GAME] = SimpleNamespace(book=play.book)
+    served.hosting.games[GAME] = SimpleNamespace(book=play.book, is_casual=False)
     told = await served.json(f"/api/games/{GAME.replace(' ', '%20')}")
     assert (told["over"], told["turns"], told["offer"]["you"]) == (None, None, None)
     assert len(told["offer"]["history"]) == 6
@@ -309,7 +309,9 @@ async def test_a_browser_gets_the_page_and_what_it_asks_for(served: Served) -> N
         todo |= {module or data for module, data in named_in} - texts.keys()
     files = {file.name for file in FOLDER.iterdir() if file.suffix in TYPES}
     assert texts.keys() == files - {"index.html"}, "each file is used"
-    assert not re.search("transition|animation", texts["page.css"]), "nothing moves"
+    quiet = texts["page.css"].partition("@media (prefers-reduced-motion: no-preference)")
+    rest = quiet[2].partition("\n}\n")[2]
+    assert not re.search("transition|animation", quiet[0] + rest), "nothing moves for who says so"
     first = _at_first(named, texts)
     said = [_at_first({f"texts_{tag}.js", f"texts_{tag}_home.js"}, texts) for tag in ("en", "pl")]
     assert first >= {"app.js", "page.css", "icon.svg", "home.js"}
