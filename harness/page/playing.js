@@ -3,6 +3,7 @@
 import { hear, hex, sha256, witnessOf } from "./draws.js";
 import { Game } from "./game.js";
 import { inBrowser, inWindow } from "./kept.js";
+import { playTexts } from "./play_texts.js";
 import { Connection, Trouble, askGame } from "./server.js";
 import { serverTexts } from "./server_texts.js";
 import { texts } from "./texts.js";
@@ -232,7 +233,7 @@ export class Playing {
     } catch (error) {
       if (!(error instanceof Trouble) || error.status !== 404) throw error;
       this.forget();
-      this.sentence = texts.gameIsGone;
+      this.sentence = playTexts.gameIsGone;
       this.idle();
     }
   }
@@ -342,7 +343,7 @@ export class Playing {
       this.turn = { seq: message.seq, attempt: message.attempt + 1 };
       const isOfChallenge = CHALLENGE_REFUSED.has(message.code);
       if (isOfChallenge) this.challengeUntil = 0;
-      this.sentence = (isOfChallenge ? texts.challengeRefused : texts.moveRefused)(serverTexts.why(message.code, message.message), message.attempts_left);
+      this.sentence = (isOfChallenge ? playTexts.challengeRefused : playTexts.moveRefused)(serverTexts.why(message.code, message.message), message.attempts_left);
     } else if (game.take(message, at)) this.resume(this.id);
     else if (message.type === "started") {
       this.holds(0, message.rack);
@@ -406,7 +407,7 @@ export class Playing {
   dismissed({ code, message }) {
     if (code !== "replaced" && code !== "kicked") return; // the server goes down, and comes back
     this.phase = "elsewhere";
-    this.sentence = code === "replaced" ? texts.playsElsewhere : texts.refused(serverTexts.why(code, String(message)));
+    this.sentence = code === "replaced" ? playTexts.playsElsewhere : texts.refused(serverTexts.why(code, String(message)));
     this.connection.stop();
   }
 }

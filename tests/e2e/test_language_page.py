@@ -27,8 +27,9 @@ ENGLISH = """async () => {
   const plain = (value) => typeof value === "string" ? [value]
     : value && typeof value === "object" ? Object.values(value).flatMap(plain) : [];
   const both = await Promise.all(["en", "pl"].map(async (tag) => {
-    const areas = ["", "_casual", "_home", "_puzzles", "_screen", "_study"].map((area) => read(`texts_${tag}${area}.js`));
-    return (await Promise.all(areas)).flatMap(plain);
+    const areas = ["", "_casual", "_home", "_puzzles", "_screen", "_study"];
+    const files = areas.map((area) => read(`texts_${tag}${area}.js`));
+    return (await Promise.all(files)).flatMap(plain);
   }));
   const [english, polish] = both.map((texts) => new Set(texts));
   const isEnglish = (text) => /[A-Z ]/.test(text) && english.has(text) && !polish.has(text)
