@@ -249,7 +249,8 @@ def _check_known(tiles: Iterable[int], lowest: int, rules: Rules) -> None:
 
 def no_words(texts: Sequence[str]) -> str:
     """Return a message that these are not words."""
-    return f"{' and '.join(texts)} {'is not a word' if len(texts) == 1 else 'are not words'}"
+    words = " and ".join(texts)
+    return f"{words} is not a word" if len(texts) == 1 else f"{words} are not words"
 
 
 def _check_words(play: Play, rules: Rules, words: Words) -> None:

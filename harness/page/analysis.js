@@ -1,6 +1,7 @@
 // Analysis by the server: requests over a WebSocket of their own, as docs/analysis.md has them.
 
 import { ask, gcgPath, Pulse, socketUrl } from "./server.js";
+import { serverTexts } from "./server_texts.js";
 import { texts } from "./texts.js";
 
 /** @typedef {(message: any) => void} Hear Takes the answers to a request, up to `done` or `error`. */
@@ -87,7 +88,7 @@ export class Analysis {
 }
 
 /** What an `error` says, as a sentence. @param {{ code: string, message: string }} error */
-export const sentenceOf = ({ code, message }) => (code === "lost" ? message : texts.refused(message));
+export const sentenceOf = ({ code, message }) => (code === "lost" ? message : texts.refused(serverTexts.why(code, message)));
 
 /** Return a game of the server as GCG, in base64. @param {string} game */
 export const gcgOf = async (game) => inBase64(new TextEncoder().encode(await ask(gcgPath(game), {}, "text")));

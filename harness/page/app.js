@@ -18,7 +18,7 @@ import { inBrowser } from "./kept.js";
 import { LadderList, LadderPlayer } from "./ladder.js";
 import { LANGUAGES, choose, language } from "./language.js";
 import { GameList, StandingList } from "./lists.js";
-import { AGAIN_MS, about } from "./server.js";
+import { AGAIN_MS, about, whyOf } from "./server.js";
 import { texts } from "./texts.js";
 
 const main = /** @type {HTMLElement} */ (document.getElementById("main"));
@@ -132,11 +132,11 @@ addEventListener("locked", () => import("./own.js").then(({ CodeEntry }) => {
   if (!(main.firstElementChild instanceof CodeEntry)) put(new CodeEntry());
 }, () => put(unloaded())));
 route();
-const showNav = () => about().then(({ tournament, ladder, own, analysis, study }) => {
+const showNav = () => about().then(async ({ tournament, ladder, own, analysis, study }) => {
   if (own) {
     if (!location.hash) location.replace("#/now");
     nav.prepend(link("#/now", texts.now));
-    nav.after(h("p", { class: "note own" }, own.live ? texts.ownLive : texts.ownLater(own.why)));
+    nav.after(h("p", { class: "note own" }, own.live ? texts.ownLive : texts.ownLater(await whyOf("", own.why))));
   }
   if (!tournament && !own) nav.append(link("#/play", texts.playTitle));
   if (ladder) nav.append(link("#/ladder", texts.ladder));

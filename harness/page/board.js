@@ -49,7 +49,7 @@ export const square = ({ layout: { letter, word, start }, tiles }, position, at)
   const words = word[at] ?? 1, letters = letter[at] ?? 1;
   const kind = words > 1 ? `w${words}` : letters > 1 ? `l${letters}` : "";
   const label = words > 1 ? texts.words(words) : letters > 1 ? texts.letters(letters) : "";
-  const sign = at === start ? "★" : words > 1 ? `${words}W` : letters > 1 ? `${letters}L` : "";
+  const sign = at === start ? "★" : texts.premium(words, letters);
   return h("div", { role: "cell", class: kind },
     sign && h("span", { "aria-hidden": "true" }, sign),
     h("span", { class: "hidden" }, at === start ? `${texts.start}, ${label}` : label));

@@ -1,6 +1,6 @@
 // What a casual game has beside others: a table of its own, positions to play on from, hints.
 
-import { inBase64 } from "./analysis.js";
+import { inBase64, sentenceOf } from "./analysis.js";
 import { button } from "./dom.js";
 import { moveText } from "./game.js";
 import { inWindow } from "./kept.js";
@@ -8,6 +8,7 @@ import { readMove, usedBy } from "./notation.js";
 import { playTexts } from "./play_texts.js";
 import { puzzleTexts } from "./puzzle_texts.js";
 import { about, ask } from "./server.js";
+import { serverTexts } from "./server_texts.js";
 import { cgpOf, withSeat } from "./study.js";
 import { texts } from "./texts.js";
 
@@ -63,8 +64,8 @@ export class Hint {
     this.turn = game.last;
     analysis.ask(inBase64(new TextEncoder().encode(cgp)), { line: 0, seconds: HINT_S }, (message) => {
       this.isOver = message.type === "done" || message.type === "error";
-      if (message.type === "error") this.steps = [playTexts.noHint(texts.refused(message.message))];
-      else if (message.type === "left_out") this.steps = [playTexts.noHint(`${message.why}.`)];
+      if (message.type === "error") this.steps = [playTexts.noHint(sentenceOf(message))];
+      else if (message.type === "left_out") this.steps = [playTexts.noHint(`${serverTexts.said(message.why)}.`)];
       else if (message.type === "waiting" && message.ahead) this.steps = [texts.waiting(message.ahead)];
       else if (message.type === "turn" && message.verdict) this.steps = stepsOf(message, game);
       changed();

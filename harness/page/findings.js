@@ -3,6 +3,7 @@
 import { TileBoard } from "./board.js";
 import { h, table, withError } from "./dom.js";
 import { freshOn, readMove, withMove } from "./notation.js";
+import { serverTexts } from "./server_texts.js";
 import { decimal, inSeconds, percent, texts } from "./texts.js";
 import { INTERVAL, costText, leadText, verdictText, whyText } from "./verdict.js";
 
@@ -24,7 +25,7 @@ export const verdictOf = (review, turn, found) => [
 /** What of a game was not taken as it is written. @param {Review} review */
 export const noticesOf = ({ told: { notices } }) => (notices?.length ? [h("details", { open: notices.length < 4 },
   h("summary", {}, texts.notAsWritten(notices.length)),
-  h("ul", { class: "note" }, ...notices.map((notice) => h("li", {}, texts.noticed(notice)))))] : []);
+  h("ul", { class: "note" }, ...notices.map((notice) => h("li", {}, texts.noticed({ ...notice, reason: serverTexts.said(notice.reason), taken: serverTexts.said(notice.taken) })))))] : []);
 
 /** The figures behind it. @param {Review} review @param {Turn} turn @param {Findings} found */
 export const figuresOf = (review, turn, found) => {

@@ -9,6 +9,7 @@ import { GameGraphs } from "./game_graphs.js";
 import { reviewLink, studyLink } from "./review_link.js";
 import { screenTexts } from "./screen_texts.js";
 import { AGAIN_MS, Following, Trouble, ask, askGame, gameHash, gcgPath } from "./server.js";
+import { serverTexts } from "./server_texts.js";
 import { MoveSheet } from "./sheet.js";
 import { GameSides, TICK_MS } from "./sides.js";
 import { moment, texts, timeText, versus } from "./texts.js";
@@ -95,7 +96,7 @@ export class GameView extends HTMLElement {
     const { game } = this;
     if (!game) return;
     if (message.type === "error") {
-      this.refusal = texts.refused(String(message.message));
+      this.refusal = texts.refused(serverTexts.why(message.code, String(message.message)));
       if (message.code !== "unknown_game") return; // the server closes, and is asked again
       this.unfollow();
       this.load(); // it is over, or gone; the journal knows
@@ -240,8 +241,8 @@ export class GameView extends HTMLElement {
   ending() {
     const { game } = this;
     if (!game?.over) return "";
-    const { winner, message, scores } = game.over;
-    return texts.result(winner === null ? game.noWinner : texts.wins(game.offer.players[winner]), winner === 1 ? [scores[1], scores[0]] : scores, message);
+    const { winner, outcome, message, scores } = game.over;
+    return texts.result(winner === null ? game.noWinner : texts.wins(game.offer.players[winner]), winner === 1 ? [scores[1], scores[0]] : scores, texts.endedSo(outcome, message));
   }
 
   // --- the page ---

@@ -66,7 +66,7 @@ const link = (hash, text) => h("a", { href: hash }, text);
 /** The bots that one may begin with at a click, and what is said of them. @param {Settings} play @param {Ladder | null} standing */
 const choice = (play, standing) => {
   const bots = suiting(play, standing), nearest = Math.min(...bots.map(({ apart }) => apart));
-  const about = bots[0]?.rating === undefined ? play.bots.find(({ name }) => name === bots[0]?.name)?.about ?? "" : homeTexts.ratedBots;
+  const about = bots[0]?.rating === undefined ? texts.about(play.bots.find(({ name }) => name === bots[0]?.name)?.about ?? "") : homeTexts.ratedBots;
   return [about, h("div", { class: "choices" }, ...bots.map(({ name, rating: rated, apart }) => {
     const begin = button(homeTexts.playAgainst(name, rated), () => {
       inWindow.set("wish", name);

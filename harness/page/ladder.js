@@ -107,7 +107,7 @@ const overTime = ({ over_time: days, name }) => {
   graph.show({
     title: texts.ratingOverTime, label: texts.ratingIs(name, rating(last), day(last.day)),
     series: [{ name, points: values.map((value, at) => [at, value]) }], turns: days.length - 1, turn: days.length - 1,
-    low, high, middle: (low + high) / 2, shown: (value) => decimal(value).replace(/\.0$/, ""),
+    low, high, middle: (low + high) / 2, shown: (value) => decimal(value).replace(/[.,]0$/, ""),
     notes: ["", ""], end: `${day(first.day)} – ${day(last.day)}`,
   });
   return h("div", { class: "graphs" }, graph);

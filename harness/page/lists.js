@@ -1,8 +1,8 @@
 // Lists: games that are on and past ones, and how a tournament stands.
 
 import { h, keepingFocus, names, table, toGames } from "./dom.js";
-import { AGAIN_MS, Trouble, ask, gameHash } from "./server.js";
-import { moment, signed, texts } from "./texts.js";
+import { AGAIN_MS, Trouble, ask, gameHash, whyOf } from "./server.js";
+import { grouped, moment, signed, texts } from "./texts.js";
 
 /** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string, outcome?: string, rules: string }} Listed */
 
@@ -139,7 +139,7 @@ const entry = ({ game, players, scores, turns, begun, message, outcome, rules })
   h("li", {},
     h("a", { href: gameHash(game) }, ...names(players)),
     scored(scores),
-    h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), outcome === "host_error" && texts.endings.host_error, message].filter(Boolean).join(" · ")));
+    h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), outcome === "host_error" && texts.endings.host_error, message && texts.endedSo(outcome ?? "", message)].filter(Boolean).join(" · ")));
 
 /** @typedef {{ name: string, points: number, spread: number, games: number, byes: number, half_byes?: number, presence: string }} Row */
 /** @typedef {{ round: number, names: string[], half: boolean }} Arrangement */
@@ -155,12 +155,13 @@ export class StandingList extends Asking {
   }
 
   /** @param {{ round: number, rounds: number | null, paused: boolean, over: boolean, waits?: string, rows: Row[], games: RoundGame[], arranged?: Arrangement[] }} told */
-  show(told) {
+  async show(told) {
+    const waits = told.waits ? await whyOf("", told.waits) : "";
     const isRound = told.rounds !== 1, somebodyIsAway = told.rows.some(({ presence }) => presence !== "here");
     const hasByes = told.rows.some(({ byes, half_byes }) => byes || half_byes);
     const state = [isRound && texts.round(told.round, told.rounds), told.paused && texts.paused, told.over && texts.tournamentOver];
     const rows = told.rows.map(({ name, points, spread, games, byes, half_byes, presence }, index) => ({
-      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), points, signed(spread), games,
+      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), grouped(points), signed(spread), games,
         ...(hasByes ? [[byes || "", half_byes && `${half_byes} × ½`].filter(Boolean).join(", ")] : []), ...(somebodyIsAway ? [texts.presences[presence] ?? presence] : [])],
     }));
     const heads = [texts.entrant, texts.points, texts.spread, texts.played, ...(hasByes ? [texts.byes] : []), ...(somebodyIsAway ? [texts.presence] : [])];
@@ -176,7 +177,7 @@ export class StandingList extends Asking {
       `${texts.round(round, null)}: `, ...(who.length > 1 ? names(who) : [h("bdi", {}, who[0]), ` – ${half ? texts.halfBye : texts.bye}`])));
     this.redraw(
       h("h1", {}, texts.standings), this.trouble, h("p", { class: "state" }, state.filter(Boolean).join(" · ")),
-      told.waits ? h("p", { class: "note" }, told.waits) : "",
+      waits && h("p", { class: "note" }, waits),
       h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
       h("h2", {}, isRound && shown ? texts.roundGames(shown) : texts.games), rounds.length > 2 ? h("p", {}, texts.rounds, ...rounds) : "",
       ...arranged, table(texts.games, [texts.game, texts.players, texts.score, texts.outcome], games, "results"));

@@ -11,6 +11,7 @@ import { effort, figuresOf, verdictOf, withInterval } from "./findings.js";
 import { moveText } from "./game.js";
 import { readMove } from "./notation.js";
 import { Review } from "./review.js";
+import { serverTexts } from "./server_texts.js";
 import { studyTexts as texts } from "./study_texts.js";
 import { decimal, percent, texts as common } from "./texts.js";
 import { toldOf } from "./thoughts.js";
@@ -237,7 +238,7 @@ export class MovesList extends HTMLElement {
   hear(message) {
     const { known } = this;
     if (message.type === "waiting") this.tell(common.waiting(message.ahead));
-    else if (message.type === "left_out") this.tell(texts.leftOut(message.why));
+    else if (message.type === "left_out") this.tell(texts.leftOut(serverTexts.said(message.why)));
     else if (message.type === "error") this.fail(message, () => this.simulate(known.seconds, known.compared));
     else if (message.candidates) {
       known.simulated = new Map(message.candidates.map((/** @type {Candidate} */ each) => [each.move, each]));

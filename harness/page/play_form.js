@@ -29,11 +29,11 @@ export class PlayForm extends HTMLElement {
   open(settings, name, chosen) {
     this.name = h("input", { id: "name", name: "name", required: true, pattern: ".*\\S.*", maxlength: 64, autocomplete: "username", value: name || settings.name || inBrowser.get("name") });
     this.token = h("input", { id: "token", name: "token", type: "password", maxlength: 256, autocomplete: "off", required: settings.token });
-    this.other = h("input", { id: "other", name: "other", maxlength: 64, autocomplete: "off", "aria-label": texts.nameOfOther });
+    this.other = h("input", { id: "other", name: "other", maxlength: 64, autocomplete: "off", "aria-label": playTexts.nameOfOther });
     const byName = this.radio("other", "\n");
     const people = settings.name === null && !this.from && [
-      this.option("", texts.anyone, texts.anyoneNote),
-      h("li", {}, byName, h("label", { for: "radio-other" }, texts.somebody), " ", this.other),
+      this.option("", playTexts.anyone, playTexts.anyoneNote),
+      h("li", {}, byName, h("label", { for: "radio-other" }, playTexts.somebody), " ", this.other),
     ];
     this.other.addEventListener("input", () => { byName.checked = true; });
     const asked = () => {
@@ -45,14 +45,14 @@ export class PlayForm extends HTMLElement {
         this.from = null;
         this.open(settings, this.name?.value ?? "", chosen);
       }),
-      h("p", {}, h("label", { for: "name" }, texts.yourName), " ", this.name),
+      h("p", {}, h("label", { for: "name" }, playTexts.yourName), " ", this.name),
       settings.name === null && this.tokenField(settings.token),
       settings.tables.length > 0 && this.tables(settings),
       this.clocks = h("p", {}, h("label", { for: "clock" }, playTexts.clock), " ", this.clock = h("select", { id: "clock" }), " ", h("span", { class: "note" }, playTexts.casual)),
       h("fieldset", {}, h("legend", {}, texts.against), h("p", { class: "note" }, this.standing ? playTexts.weakestRated : playTexts.weakest),
         this.opponents = h("ul", { class: "opponents" }, ...(people || []))),
       this.terms = h("p", { class: "note" }),
-      h("div", { class: "start" }, h("button", { class: "main" }, texts.startGame)));
+      h("div", { class: "start" }, h("button", { class: "main" }, playTexts.startGame)));
     this.replaceChildren(form);
     const kinds = settings.tables, { from } = this;
     this.showTable(settings, kinds.find(({ name, lexicon }) => (from ? lexicon === from.lexicon : name === inBrowser.get("table"))) ?? settings);
@@ -72,8 +72,8 @@ export class PlayForm extends HTMLElement {
       inBrowser.set("table", choice.value);
       this.showTable(settings, settings.tables.find(({ name }) => name === choice.value) ?? settings);
     } }, ...settings.tables.map(({ name, rules, lexicon }) =>
-      h("option", { value: name, selected: this.from ? lexicon === this.from.lexicon : name === inBrowser.get("table") }, texts.tableKind(name, rules, lexicon))));
-    return h("p", {}, h("label", { for: "table" }, texts.atTable), " ", choice);
+      h("option", { value: name, selected: this.from ? lexicon === this.from.lexicon : name === inBrowser.get("table") }, playTexts.tableKind(name, rules, lexicon))));
+    return h("p", {}, h("label", { for: "table" }, playTexts.atTable), " ", choice);
   }
 
   /** Show who plays at a table, and its terms; who is chosen stays so, unless it plays elsewhere only. @param {Settings} settings @param {AtTable} kind */
@@ -86,7 +86,7 @@ export class PlayForm extends HTMLElement {
     const rated = new Map(standing?.bots.map((row) => [row.name, row]));
     const bots = [...kind.bots].sort((one, other) => (rated.get(one.name)?.rating ?? 0) - (rated.get(other.name)?.rating ?? 0));
     opponents?.prepend(...bots.map(({ name, about, wins }) => {
-      const row = rated.get(name), option = this.option(name, name, about, row ? rating(row) : typeof wins === "number" ? playTexts.wins(wins) : "");
+      const row = rated.get(name), option = this.option(name, name, texts.about(about), row ? rating(row) : typeof wins === "number" ? playTexts.wins(wins) : "");
       option.dataset.bot = name;
       return option;
     }));
@@ -119,9 +119,9 @@ export class PlayForm extends HTMLElement {
 
   /** @param {boolean} isNeeded */
   tokenField(isNeeded) {
-    const make = button(texts.makeToken, () => this.makeToken());
-    const field = h("p", {}, h("label", { for: "token" }, texts.token), " ", this.token, " ", !isNeeded && make);
-    return h("details", { open: isNeeded }, h("summary", {}, isNeeded ? texts.tokenNeeded : texts.tokenWanted), field, h("p", { class: "note" }, texts.tokenNote));
+    const make = button(playTexts.makeToken, () => this.makeToken());
+    const field = h("p", {}, h("label", { for: "token" }, playTexts.token), " ", this.token, " ", !isNeeded && make);
+    return h("details", { open: isNeeded }, h("summary", {}, isNeeded ? playTexts.tokenNeeded : playTexts.tokenWanted), field, h("p", { class: "note" }, playTexts.tokenNote));
   }
 
   /** A new token, shown so that it can be kept. */

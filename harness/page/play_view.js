@@ -63,7 +63,7 @@ export class PlayView extends HTMLElement {
     this.entry = new MoveEntry();
     this.moves = h("div");
     this.unseen = h("section");
-    this.resigning = sureButton(texts.resign, texts.reallyResign, null, () => this.mayAct(), () => this.playing?.resign());
+    this.resigning = sureButton(playTexts.resign, playTexts.reallyResign, null, () => this.mayAct(), () => this.playing?.resign());
     this.helping = h("button", { type: "button", click: ({ detail }) => {
       this.help();
       if (detail) this.entry.leaveTile(); // of a mouse: what is typed goes to the board
@@ -80,9 +80,9 @@ export class PlayView extends HTMLElement {
     this.stepKeys = h("p", { class: "note keyboard" }, playTexts.keys);
     this.next = h("p", { class: "links" });
     this.time = h("span", {});
-    this.challenging = h("div", { class: "controls", role: "group", "aria-label": texts.mayChallenge, hidden: true },
-      button(texts.challenge, () => this.playing?.challenge()),
-      button(texts.accept, () => this.playing?.accept()), this.time);
+    this.challenging = h("div", { class: "controls", role: "group", "aria-label": playTexts.mayChallenge, hidden: true },
+      button(playTexts.challenge, () => this.playing?.challenge()),
+      button(playTexts.accept, () => this.playing?.accept()), this.time);
     this.game = h("div", { class: "game", hidden: true },
       h("div", { class: "play" }, this.sides, this.entry, this.past, this.challenging, this.next),
       h("div", { class: "told" }, this.acts, this.advice,
@@ -286,9 +286,9 @@ export class PlayView extends HTMLElement {
   /** What a challenge came to. @param {import("./game.js").Played} play */
   ofChallenge({ challenge, move, seat, score }) {
     const { opponent: other } = this, own = this.playing?.seat === seat;
-    if (challenge === "won") return own ? texts.yoursCameOff : texts.theirsCameOff;
-    if (move === "-") return own ? texts.youLoseTurn : texts.theyLoseTurn(other);
-    return own ? texts.yoursStands(other, score) : texts.theirsStands(other, score);
+    if (challenge === "won") return own ? playTexts.yoursCameOff : playTexts.theirsCameOff;
+    if (move === "-") return own ? playTexts.youLoseTurn : playTexts.theyLoseTurn(other);
+    return own ? playTexts.yoursStands(other, score) : playTexts.theirsStands(other, score);
   }
 
   /** The table of the game that is on, by what is played there; null: there is one alone, or it is gone. */
@@ -341,7 +341,7 @@ export class PlayView extends HTMLElement {
     const sentence = this.statusText();
     if (this.status.textContent !== sentence) this.status.textContent = sentence;
     this.status.hidden = !sentence && !isGame;
-    document.title = playing?.isOnTurn ? texts.yourMoveTitle : `${this.heading} – ${texts.title}`;
+    document.title = playing?.isOnTurn ? playTexts.yourMoveTitle : `${this.heading} – ${texts.title}`;
     if (isGame) this.showGame();
     const at = document.activeElement;
     if (at && this.contains(at) && at.checkVisibility?.() === false) this.parentElement?.focus({ preventScroll: true }); // keys go to the board
@@ -358,25 +358,25 @@ export class PlayView extends HTMLElement {
     this.banner.setAttribute("data-text", text);
     this.banner.hidden = !text;
     keepingFocus(this.banner, () => this.banner.replaceChildren(text, " ",
-      isElsewhere ? button(texts.playHere, () => playing?.takeOver()) : lostFor ? button(texts.tryNow, () => playing?.connection.connect()) : ""));
+      isElsewhere ? button(playTexts.playHere, () => playing?.takeOver()) : lostFor ? button(texts.tryNow, () => playing?.connection.connect()) : ""));
   }
 
   statusText() {
     const { playing } = this, game = playing?.game;
     if (!playing) return this.settings ? "" : texts.loading;
     if (playing.phase === "connecting") return texts.connecting;
-    if (playing.phase === "seeking") return playing.sentence && !playing.lostFor ? texts.waitsFor(playing.sentence) : texts.waits;
+    if (playing.phase === "seeking") return playing.sentence && !playing.lostFor ? playTexts.waitsFor(playing.sentence) : playTexts.waits;
     if (playing.phase === "offered") return texts.notBegun;
     if (playing.phase === "over" && game?.over) {
-      const { winner, scores, message } = game.over, { seat } = playing;
-      return texts.result(winner === null ? game.noWinner : winner === seat ? texts.youWin : texts.youLose,
-        [scores[seat], scores[seat ? 0 : 1]], message);
+      const { winner, scores, outcome, message } = game.over, { seat } = playing;
+      return texts.result(winner === null ? game.noWinner : winner === seat ? playTexts.youWin : playTexts.youLose,
+        [scores[seat], scores[seat ? 0 : 1]], texts.endedSo(outcome, message));
     }
     if (playing.phase !== "playing") return "";
     const last = game?.plays.at(-1), isRuling = last?.challenge === "won" || last?.challenge === "lost";
-    const move = last && isRuling ? this.ofChallenge(last) : last && game && last.seat !== playing.seat ? texts.theirMove(game.offer.players[last.seat], game.moves.at(-1) ?? "", last.score) : "";
-    const whose = playing.lostFor ? "" : playing.pending ? texts.sending : playing.isOnTurn ? texts.yourTurn
-      : game?.onTurn === playing.seat ? texts.loading : texts.theirTurn;
+    const move = last && isRuling ? this.ofChallenge(last) : last && game && last.seat !== playing.seat ? playTexts.theirMove(game.offer.players[last.seat], game.moves.at(-1) ?? "", last.score) : "";
+    const whose = playing.lostFor ? "" : playing.pending ? playTexts.sending : playing.isOnTurn ? playTexts.yourTurn
+      : game?.onTurn === playing.seat ? texts.loading : playTexts.theirTurn;
     return [move, whose].filter(Boolean).join(" ");
   }
 
@@ -422,16 +422,16 @@ export class PlayView extends HTMLElement {
     }
     this.next.setAttribute("data-game", playing.id);
     this.next.replaceChildren(
-      h("button", { type: "button", class: "main", click: () => this.chosen(this.alike) }, texts.playAgain), " ",
-      button(texts.otherOpponent, () => playing.leave()), " ",
-      h("a", { href: gameHash(playing.id) }, texts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
+      h("button", { type: "button", class: "main", click: () => this.chosen(this.alike) }, playTexts.playAgain), " ",
+      button(playTexts.otherOpponent, () => playing.leave()), " ",
+      h("a", { href: gameHash(playing.id) }, playTexts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
   }
 
   /** What is proven of the draws of the game that is over. @param {Playing} playing */
   checkedDraws({ game, seat, witness }) {
     const said = h("span", { class: "note", role: "status" });
     if (game?.over && game.hasBegun && game.over.outcome !== "host_error") checkDraws(witness, game, seat).then((finding) => {
-      said.textContent = texts.draws[finding];
+      said.textContent = playTexts.draws[finding];
       said.classList.toggle("banner", WARNINGS.has(finding));
     });
     return said;
@@ -470,12 +470,12 @@ export class PlayView extends HTMLElement {
     this.sides.tick(clocks);
     const left = playing.challengeLeft(performance.now()), isAsked = left > 0;
     const isLow = playing.phase === "playing" && clocks[playing.seat] < LOW_MS;
-    this.time.textContent = texts.timeToChallenge(Math.ceil(left / 1000));
+    this.time.textContent = playTexts.timeToChallenge(Math.ceil(left / 1000));
     if (isLow === this.warned && isAsked !== this.challenging.hidden) return;
     this.warned = isLow;
     this.challenging.hidden = !isAsked;
     this.entry.toggleAttribute("data-asked", isAsked); // one question at a time
-    this.alarm.textContent = [isAsked ? texts.mayChallenge : "", isLow ? texts.lowTime : ""].filter(Boolean).join(" ");
+    this.alarm.textContent = [isAsked ? playTexts.mayChallenge : "", isLow ? playTexts.lowTime : ""].filter(Boolean).join(" ");
   }
 }
 

@@ -3,7 +3,9 @@
 import { hear, hex, sha256, witnessOf } from "./draws.js";
 import { Game } from "./game.js";
 import { inBrowser, inWindow } from "./kept.js";
+import { playTexts } from "./play_texts.js";
 import { Connection, Trouble, askGame } from "./server.js";
+import { serverTexts } from "./server_texts.js";
 import { texts } from "./texts.js";
 
 /** @typedef {{ name: string, token: string }} Login An empty token: none. */
@@ -175,7 +177,7 @@ export class Playing {
     if (message.type === "goodbye") return this.dismissed(message);
     if (message.type === "seeking") {
       this.phase = "seeking";
-      this.sentence = message.held_back ?? message.absent ?? "";
+      this.sentence = message.held_back ? serverTexts.why("held_back", message.held_back) : message.absent ? serverTexts.why("absent", message.absent) : "";
     } else if (message.type === "new_game") return this.offered(message, at);
     else if (message.game === this.id) return this.inGame(message, at);
   }
@@ -227,11 +229,11 @@ export class Playing {
       this.seat = told.offer.players[1] === this.login.name ? 1 : 0;
       if (this.witness?.game !== this.id) this.witness = null; // that is of a game in another window
       this.end();
-      if (!game) this.listener.said(told.over.message);
+      if (!game) this.listener.said(texts.endedSo(told.over.outcome, told.over.message));
     } catch (error) {
       if (!(error instanceof Trouble) || error.status !== 404) throw error;
       this.forget();
-      this.sentence = texts.gameIsGone;
+      this.sentence = playTexts.gameIsGone;
       this.idle();
     }
   }
@@ -341,7 +343,7 @@ export class Playing {
       this.turn = { seq: message.seq, attempt: message.attempt + 1 };
       const isOfChallenge = CHALLENGE_REFUSED.has(message.code);
       if (isOfChallenge) this.challengeUntil = 0;
-      this.sentence = (isOfChallenge ? texts.challengeRefused : texts.moveRefused)(message.message, message.attempts_left);
+      this.sentence = (isOfChallenge ? playTexts.challengeRefused : playTexts.moveRefused)(serverTexts.why(message.code, message.message), message.attempts_left);
     } else if (game.take(message, at)) this.resume(this.id);
     else if (message.type === "started") {
       this.holds(0, message.rack);
@@ -382,7 +384,7 @@ export class Playing {
 
   /** @param {any} message @returns {Promise<void> | void} */
   refused(message) {
-    const sentence = texts.refused(String(message.message));
+    const sentence = texts.refused(serverTexts.why(message.code, String(message.message)));
     const isOfLogin = this.phase === "connecting" && !message.game && message.retry !== "later"; // a name that can be none, say
     if (message.code === "forbidden" || message.code === "banned" || isOfLogin) {
       this.phase = "refused";
@@ -405,7 +407,7 @@ export class Playing {
   dismissed({ code, message }) {
     if (code !== "replaced" && code !== "kicked") return; // the server goes down, and comes back
     this.phase = "elsewhere";
-    this.sentence = code === "replaced" ? texts.playsElsewhere : texts.refused(String(message));
+    this.sentence = code === "replaced" ? playTexts.playsElsewhere : texts.refused(serverTexts.why(code, String(message)));
     this.connection.stop();
   }
 }

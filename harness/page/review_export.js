@@ -3,6 +3,7 @@
 import { h, names } from "./dom.js";
 import { boardWith, figuresOf, noticesOf, verdictOf } from "./findings.js";
 import { language } from "./language.js";
+import { serverTexts } from "./server_texts.js";
 import { texts, versus } from "./texts.js";
 
 /** @typedef {import("./review.js").Review} Review */
@@ -35,7 +36,7 @@ export const asHtml = (review, style) => {
     h("meta", { name: "viewport", content: "width=device-width, initial-scale=1" }),
     h("title", {}, title),
   ].map((element) => element.outerHTML).join("\n");
-  const body = h("main", {}, h("h1", {}, texts.reviewOf, ...(players.length ? names(players) : [title])), h("p", { class: "note" }, notice), ...noticesOf(review), ...turns.map((turn) => section(review, turn)));
+  const body = h("main", {}, h("h1", {}, texts.reviewOf, ...(players.length ? names(players) : [title])), h("p", { class: "note" }, serverTexts.said(notice)), ...noticesOf(review), ...turns.map((turn) => section(review, turn)));
   return `<!doctype html>\n<html lang="${language}">\n<head>\n${head}\n<style>${style}</style>\n</head>\n<body>\n${body.outerHTML}\n</body>\n</html>\n`;
 };
 

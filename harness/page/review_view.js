@@ -12,6 +12,7 @@ import { inBrowser, inWindow } from "./kept.js";
 import { Review } from "./review.js";
 import { save, saveAsHtml } from "./review_export.js";
 import { Trouble, about, gameHash, reviewHash } from "./server.js";
+import { serverTexts } from "./server_texts.js";
 import { decimal, percent, texts, versus } from "./texts.js";
 import { TurnReview } from "./turn_review.js";
 import { verdictText } from "./verdict.js";
@@ -156,7 +157,7 @@ export class ReviewView extends HTMLElement {
     else if (review && message.type !== "so_far") {
       if (message.type === "turn" && message.racks) review.overRacks.set(message.line, message);
       else if (message.type === "turn") review.found.set(message.line, message);
-      else if (message.type === "left_out") review.leftOut.set(message.line, message.why);
+      else if (message.type === "left_out") review.leftOut.set(message.line, serverTexts.said(message.why));
       this.show(message.line ?? null);
       if (message.type !== "done") return this.wait();
       if (goesOn) this.goOn();
@@ -168,7 +169,7 @@ export class ReviewView extends HTMLElement {
   fail(error) {
     const sentence = sentenceOf(error);
     const given = this.id_ === DROPPED ? textIn(this.data) : "";
-    if (error.code === "bad_game") return this.showForm(texts.cantReview(error.message), given);
+    if (error.code === "bad_game") return this.showForm(texts.cantReview(serverTexts.why(error.code, error.message)), given);
     if (!this.review) return this.id_ === DROPPED ? this.showForm(sentence, given) : this.halt(sentence);
     this.warn(sentence, () => this.goOn());
     this.show(null);
@@ -246,7 +247,7 @@ export class ReviewView extends HTMLElement {
       h("h1", {}, texts.reviewOf, ...(isGame ? names(players) : [texts.aPosition])),
       this.banner, this.said,
       h("div", { class: "reviewing" }, this.progress, this.stopping),
-      h("p", { class: "note" }, notice), ...noticesOf(review),
+      h("p", { class: "note" }, serverTexts.said(notice)), ...noticesOf(review),
       h("div", { class: isGame ? "review" : "review single" },
         isGame && h("section", { class: "turns" }, this.graph,
           h("div", { class: "heading" }, h("h2", {}, texts.turnsHead), this.sorting),

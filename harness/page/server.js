@@ -17,6 +17,12 @@ export class Trouble extends Error {
   }
 }
 
+/** Why the server refuses or waits, in the language of the page: loaded only then. @param {string | number} code @param {string} sentence */
+export const whyOf = async (code, sentence) => {
+  const said = await import("./server_texts.js").catch(() => null);
+  return said ? said.serverTexts.why(code, sentence) : sentence;
+};
+
 /** @param {string} path @param {RequestInit} [how] @param {"json" | "text"} [read] what an answer is; an error is JSON @returns {Promise<any>} */
 export const ask = async (path, how = { headers: { Accept: "application/json" } }, read = "json") => {
   let answer, told;
@@ -27,7 +33,7 @@ export const ask = async (path, how = { headers: { Accept: "application/json" } 
     throw new Trouble(texts.unreachable, 0);
   }
   if (answer.status === 401 && !how.method) dispatchEvent(new Event("locked"));
-  if (!answer.ok) throw new Trouble(texts.refused(String(told.error ?? answer.status)), answer.status);
+  if (!answer.ok) throw new Trouble(texts.refused(await whyOf(answer.status, String(told.error ?? answer.status))), answer.status);
   return told;
 };
 

@@ -20,6 +20,9 @@ const SEATS = /** @type {const} */ ([0, 1]);
 /** Those that the browser keeps, the last first. @returns {{ id: string, name: string, when: string }[]} */
 export const studies = () => inBrowser.get("studies") ?? [];
 
+/** The note by which the server knows such a pass, in any language. */
+const LOST_TURN = "turn lost by a challenge";
+
 /** The words and rules that this server has; `name`: of their table, if there are several. @returns {Promise<{ name?: string, lexicon: string, rules: string }[]>} */
 export const kinds = async () => {
   const { tournament } = await about().catch(() => ({ tournament: true }));
@@ -124,7 +127,7 @@ export class StudyControls {
     if (what === "end") for (const { move, score, seat } of settlement(position, equipment)) entry(move, score, seat);
     else if (what === "lost") {
       view.play({ move: "-", score: 0 });
-      this.change({ note: texts.lostTurn }, "");
+      this.change({ note: LOST_TURN }, "");
     } else entry(what, Number(points), /** @type {Seat} */ (given === undefined ? last : Number(given)));
   }
 

@@ -11,6 +11,7 @@ import { MovesList } from "./moves_list.js";
 import { capitalOf, freshOn, tilesOf } from "./notation.js";
 import { save } from "./review_export.js";
 import { Trouble, about, ask, reviewHash } from "./server.js";
+import { serverTexts } from "./server_texts.js";
 import { BoardSetup } from "./setup.js";
 import { StudyControls, kinds, studies } from "./study_controls.js";
 import { History, faultsOf, fromCgp, newStudy, nodeAt, play, reached, startingAt, toEnd, unseen, withRack, wordsAt } from "./study.js";
@@ -155,7 +156,7 @@ export class StudyView extends HTMLElement {
       this.begin({ id: newId(), study: fromCgp(text), path: [] });
       return this.toggleSetup(true);
     }
-    if (told.type !== "game") throw new Trouble(told.code === "bad_game" ? texts.cantOpen(told.message) : sentenceOf(told), 0);
+    if (told.type !== "game") throw new Trouble(told.code === "bad_game" ? texts.cantOpen(serverTexts.why(told.code, told.message)) : sentenceOf(told), 0);
     const study = told.gcg ? readStudy(told.gcg, told.board.columns) : { ...fromCgp(told.turns[0].cgp), ...kind };
     this.equipped(study, told);
     this.begin({ id: newId(), study, path: toEnd(study, []).slice(0, Math.max(0, depth)) }, told);
@@ -171,7 +172,7 @@ export class StudyView extends HTMLElement {
     if (told.type === "game") this.equipped(kind, told);
     else if (kept) this.equipments.set(key, kept);
     else throw new Trouble(sentenceOf(told), 0);
-    return told.type !== "game" ? sentenceOf(told) : rules && !offered ? texts.otherRules(rules) : told.notice;
+    return told.type !== "game" ? sentenceOf(told) : rules && !offered ? texts.otherRules(rules) : serverTexts.said(told.notice);
   }
 
   /** @param {Kind} kind @param {any} told */
@@ -186,7 +187,7 @@ export class StudyView extends HTMLElement {
     const wasKept = studies().some(({ id }) => id === this.state.id && id !== state.id);
     this.history = new History(state);
     this.isSetUp = false;
-    this.warn(notice);
+    this.warn(serverTexts.said(notice));
     this.notices.replaceChildren(...noticesOf(/** @type {any} */ ({ told: { notices } })));
     this.show();
     this.controls.shared.textContent = wasKept ? texts.begun : "";
@@ -392,10 +393,10 @@ export class StudyView extends HTMLElement {
     }, SOON_MS);
   }
 
-  /** Say what can't be. @param {{ message: string, squares?: number[] } | null} told by the server */
+  /** Say what can't be. @param {{ code?: string, message: string, squares?: number[] } | null} told by the server */
   showFaults(told) {
     const { equipment } = this, known = equipment ? faultsOf(this.position, equipment) : [];
-    this.faults.replaceChildren(...known.map(({ text }) => h("li", {}, text)), ...(told && !known.length ? [h("li", {}, `${told.message}.`)] : []));
+    this.faults.replaceChildren(...known.map(({ text }) => h("li", {}, text)), ...(told && !known.length ? [h("li", {}, `${serverTexts.why(told.code ?? "", told.message)}.`)] : []));
     this.faults.hidden = !this.faults.firstChild;
     for (const at of told?.squares ?? []) this.setup.squares.cells[at]?.classList.add("fault");
   }

@@ -26,6 +26,8 @@ export const game = {
   letters: (times) => `letter ×${times}`,
   /** @param {number} times */
   words: (times) => `word ×${times}`,
+  /** What a square shows. @param {number} words @param {number} letters */
+  premium: (words, letters) => (words > 1 ? `${words}W` : letters > 1 ? `${letters}L` : ""),
   steps: "Steps",
   first: "To the beginning",
   back: "One turn back",
@@ -95,6 +97,8 @@ export const game = {
   /** @param {number} plies */
   plies: (plies) => `${counted(plies, "turn")} ahead`,
   toTheEnd: "to the end of the game",
+  /** @type {Record<string, string>} Others say so themselves. */
+  phases: { static: "static", simulation: "simulation", "pre-endgame": "pre-endgame", endgame: "endgame" },
   /** @param {number} rollouts */
   rollouts: (rollouts) => counted(rollouts, "rollout"),
   /** @param {number} nodes */

@@ -73,6 +73,9 @@ export const lists = {
   mishaps: {
     time: "time", illegal: "illegal moves", resign: "resignation", no_show: "not coming", crash: "crashes", stall: "hangs",
     challenge: "challenges", disconnect: "lost connections", unrevealed: "a share of the draws not revealed",
+    wrong_score: "wrong scores", wrong_rack: "wrong racks", not_a_move: "unreadable moves", not_on_rack: "tiles not on the rack", not_a_word: "not a word",
+    nothing_placed: "no tile placed", too_short: "too short", misses_start: "start not covered", not_connected: "not connected", not_whole_word: "half a word",
+    exchange_too_few_in_bag: "exchanges from too small a bag", exchange_limit: "exchanges too many",
   },
   ratingOverTime: "Rating over time",
   ratingIs: (name, rating, when) => `${name} has ${rating} on ${when}.`,
@@ -88,6 +91,8 @@ export const lists = {
     illegal: "lost by illegal moves", crash: "lost, the process died twice", stall: "lost, the process hung twice",
     no_show: "a player did not come", host_error: "void", challenge: "lost by a challenge",
   },
+  /** How a game ended, as the server says it. @type {(outcome: string, message: string) => string} */
+  endedSo: (_outcome, message) => message,
   ended: "Ended",
   toLadder: "To the ladder",
 };

@@ -156,7 +156,6 @@ export const study = {
   /** @param {number} points */
   inVain: (points) => `challenged, stands: +${points}`,
   loseTurn: "stands: turn lost",
-  lostTurn: "turn lost by a challenge",
   settle: "the end: settle racks",
   /** @param {string} name */
   overtime: (name) => `${name}: −10 for time`,

@@ -1,6 +1,10 @@
-// What is said of casual games and of one's own games.
+// What is said to a person who plays: what is chosen, a game, casual games, one's own games.
 
 import { counted } from "./formats.js";
+
+/** What is at stake after a refusal. @param {number} left attempts */
+const soManyLeft = (left) =>
+  (left === 1 ? "Jeszcze jeden taki ruch przegra partię." : `Jeszcze ${counted(left, "taki ruch", "takie ruchy", "takich ruchów")} i partia będzie przegrana.`);
 
 /** @type {typeof import("./texts_en_casual.js").casual} */
 export const casual = {
@@ -46,4 +50,63 @@ export const casual = {
   lastGames: "Ostatnie partie",
   withHelp: "z podpowiedziami",
   results: { won: "wygrana", lost: "przegrana", tied: "remis", void: "bez wyniku", left: "ruch cofnięty" },
+
+  // a person's game
+  yourMoveTitle: "Twój ruch – tilewire",
+  yourName: "Twoja nazwa",
+  token: "Token",
+  tokenNeeded: "Ten serwer wymaga tokena",
+  tokenWanted: "Zachowaj nazwę dla siebie (opcjonalnie)",
+  tokenNote: "Nazwa użyta z tokenem działa, skądkolwiek grasz, tylko z tym tokenem. Zachowaj go: nikt nie poda Ci go ponownie.",
+  makeToken: "Utwórz token",
+  atTable: "Stół",
+  tableKind: (name, rules, lexicon) => `${name} (zasady: ${rules}, słowa: ${lexicon})`,
+  anyone: "ktokolwiek",
+  anyoneNote: "kto czeka tu na partię",
+  somebody: "ktoś o nazwie:",
+  nameOfOther: "Nazwa przeciwnika",
+  startGame: "Zacznij",
+  waits: "Czekamy na przeciwnika …",
+  waitsFor: (sentence) => `Czekamy: ${sentence}.`,
+  yourTurn: "Twój ruch.",
+  theirTurn: "Przeciwnik myśli.",
+  sending: "Twój ruch jest w drodze …",
+  theirMove: (name, move, score) => `${name}: ${move}, ${counted(score, "punkt", "punkty", "punktów")}.`,
+  moveRefused: (why, left) => `Tego nie można zagrać: ${why}. ${soManyLeft(left)}`,
+  challengeRefused: (why, left) => `Tego nie można zakwestionować: ${why}. ${soManyLeft(left)}`,
+  youWin: "Wygrywasz",
+  youLose: "Przegrywasz",
+  challenge: "Kwestionuj",
+  accept: "Uznaj",
+  mayChallenge: "Możesz zakwestionować ostatni ruch.",
+  timeToChallenge: (seconds) => `jeszcze ${seconds} s`,
+  yoursCameOff: "Twój ruch został zakwestionowany i zdjęty.",
+  theirsCameOff: "Ruch zostaje zdjęty.",
+  youLoseTurn: "Ruch jest poprawny, tracisz turę.",
+  theyLoseTurn: (name) => `${name} kwestionuje bezpodstawnie i traci turę.`,
+  yoursStands: (name, points) => `${name} kwestionuje bezpodstawnie${points ? `: ${counted(points, "punkt", "punkty", "punktów")} dla Ciebie` : ""}.`,
+  theirsStands: (name, points) => `Ruch jest poprawny${points ? `: ${counted(points, "punkt", "punkty", "punktów")} dla gracza ${name}` : ""}.`,
+  resign: "Poddaj się",
+  reallyResign: "Na pewno poddać?",
+  lowTime: "Na Twoim zegarze została mniej niż minuta.",
+  playAgain: "Jeszcze raz, z zamianą miejsc",
+  otherOpponent: "Inny przeciwnik",
+  lookBack: "Partia tura po turze",
+  playsElsewhere: "Grasz teraz w innym oknie; liczy się najnowsze.",
+  playHere: "Graj tutaj",
+  gameIsGone: "Twojej ostatniej partii nie ma już na tym serwerze.",
+  draws: {
+    proven: "Losowanie sprawdzone: nikt nie wybierał płytek. Wszystkie wynikają z liczb, do których obie strony zobowiązały się przed pierwszym losowaniem.",
+    partly: "Losowanie sprawdzone: sam serwer nie wybierał płytek. Liczba przeciwnika nie była jednak ustalona, zanim Twoja stała się znana.",
+    uncommitted: "Losowania nie można sprawdzić: serwer do niczego się nie zobowiązał.",
+    unseen: "Losowania nie można tu sprawdzić: ta przeglądarka nie widziała początku partii.",
+    opening: "Losowania w partiach zaczętych od pozycji nie są tu sprawdzane.",
+    challenges: "Losowania w partiach z kwestionowaniem nie są tu sprawdzane.",
+    insecure: "Losowania nie można tu sprawdzić: przeglądarki robią to tylko przez HTTPS albo na komputerze samego serwera.",
+    closed: "Losowania nie można sprawdzić: serwer nie ujawnia swojego sekretu.",
+    changed: "Płytki mogły być wybierane: serwer zmienił to, do czego się zobowiązał.",
+    secret: "Płytki mogły być wybierane: sekret nie jest liczbą, do której serwer się zobowiązał.",
+    nonce: "Płytki mogły być wybierane: liczba gracza nie jest tą, do której się zobowiązał.",
+    dealt: "Płytki mogły być wybierane: wylosowano takie, które nie wynikają z liczb.",
+  },
 };

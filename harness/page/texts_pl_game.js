@@ -1,12 +1,12 @@
 // What is said of a game, of what its players think, and of moves that are made on the board.
 
-import { counted, signed } from "./formats.js";
+import { counted, grouped, signed } from "./formats.js";
 
 /** @type {typeof import("./texts_en_game.js").game} */
 export const game = {
   // a game
-  terms: (each, lexicon, rules) => `po ${each} na gracza, słowa z ${lexicon}${rules === "english" ? "" : `, zasady: ${rules}`}`,
-  withIncrement: (initial, seconds) => `${initial} + ${seconds} s na ruch`,
+  terms: (each, lexicon, rules) => `po ${each} na gracza, słownik ${lexicon}${rules === "english" ? "" : `, zasady: ${rules}`}`,
+  withIncrement: (initial, seconds) => `${initial} + ${grouped(seconds)} s na ruch`,
   begun: (when) => `początek: ${when}`,
   notBegun: "Gracze się przygotowują; żaden zegar jeszcze nie biegnie.",
   isOn: "Partia w toku.",
@@ -19,6 +19,7 @@ export const game = {
   start: "pole startowe",
   letters: (times) => `litera ×${times}`,
   words: (times) => `słowo ×${times}`,
+  premium: (words, letters) => (words > 1 ? `${words}S` : letters > 1 ? `${letters}L` : ""),
   steps: "Kroki",
   first: "Na początek",
   back: "O turę wstecz",
@@ -41,7 +42,7 @@ export const game = {
   turn: "Tura",
   player: "Gracz",
   move: "Ruch",
-  score: "Punkty",
+  score: "Pkt",
   total: "Razem",
   forRacks: (name, points) => `${name} ${signed(points)} za stojaki`,
   forOvertime: (name, points) => `${name} −${points} za przekroczony czas`,
@@ -49,7 +50,7 @@ export const game = {
   unseen: "Płytki poza planszą",
   unseenCount: (tiles, bag, isOwn) => `${tiles}: w worku ${bag}, ${isOwn ? "na stojaku przeciwnika" : "na stojakach"} ${tiles - bag}.`,
   gcg: "Partia jako GCG",
-  toGames: "Do partii",
+  toGames: "Do listy partii",
 
   // graphs
   spreadGraph: "Różnica punktów",
@@ -68,12 +69,13 @@ export const game = {
   thoughtNothing: (name) => `${name} nic nie mówi o tej turze.`,
   candidates: "Rozważane ruchy",
   equity: "Wartość, pkt",
-  win: "Szansa na wygraną",
+  win: "Szansa wygranej",
   samples: "Próby",
   error: "± to jeden błąd standardowy",
   playedMark: "zagrany",
   plies: (plies) => `${counted(plies, "tura", "tury", "tur")} naprzód`,
   toTheEnd: "do końca partii",
+  phases: { static: "ocena statyczna", simulation: "symulacja", "pre-endgame": "przedkońcówka", endgame: "końcówka" },
   rollouts: (rollouts) => counted(rollouts, "symulacja", "symulacje", "symulacji"),
   nodes: (nodes) => counted(nodes, "pozycja", "pozycje", "pozycji"),
   proven: "dowiedzione",
@@ -111,7 +113,7 @@ export const game = {
   yourMove: "Twój ruch",
   play: "Zagraj",
   playFor: (score) => `Zagraj za ${score}`,
-  shuffle: "Przemieszaj",
+  shuffle: "Mieszaj",
   recall: "Zbierz",
   exchangeLeft: (left) => (typeof left === "number" ? `Wymień (zostało: ${left})` : "Wymień"),
   bagHas: (tiles) => `W worku jest ${counted(tiles, "płytka", "płytki", "płytek")}: nie wymieniaj więcej.`,

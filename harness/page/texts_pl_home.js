@@ -8,7 +8,7 @@ export const home = {
   example: "Przykładowa partia botów: teraz nie trwa żadna inna",
   follow: "Śledź tę partię",
   playAgainst: (name, rating) =>
-    `Zagraj: ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
+    `Graj: ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
   ratedBots: "Boty i ich ranking na tym serwerze; jedno kliknięcie zaczyna partię.",
   playOther: "Wybierz innego przeciwnika",
   goOn: (name) => `Kontynuuj partię (przeciwnik: ${name})`,
@@ -16,7 +16,7 @@ export const home = {
   studyAbout: "Ułóż dowolną pozycję, przejrzyj ruchy, symuluj, próbuj i zapisuj.",
   toStudy: "Ułóż planszę",
   reviewAbout: "Ile kosztowała każda tura partii, co było najlepsze i dlaczego.",
-  puzzlesAbout: "Końcówki i przedkońcówki z dowiedzionym rozwiązaniem oraz błędy z twoich partii.",
+  puzzlesAbout: "Końcówki i przedkońcówki z dowiedzionym rozwiązaniem oraz błędy z Twoich partii.",
   toPuzzles: (solved) => (solved ? `Rozwiązuj dalej (rozwiązane: ${solved})` : "Rozwiąż zadanie"),
   drill: "Twoje błędy: zachowuje je analiza",
   due: (count) => `Twoje błędy do powtórki: ${count}`,

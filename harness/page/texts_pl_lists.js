@@ -61,6 +61,9 @@ export const lists = {
   mishaps: {
     time: "czas", illegal: "niedozwolone ruchy", resign: "poddanie", no_show: "niestawienie się", crash: "awarie", stall: "zawieszenia",
     challenge: "kwestionowanie", disconnect: "utrata połączenia", unrevealed: "nieujawniona część losowania",
+    wrong_score: "złe punkty", wrong_rack: "złe stojaki", not_a_move: "nieczytelne ruchy", not_on_rack: "płytki spoza stojaka", not_a_word: "nie ma takiego słowa",
+    nothing_placed: "bez płytki", too_short: "za krótkie", misses_start: "pole startowe puste", not_connected: "bez styku", not_whole_word: "część słowa",
+    exchange_too_few_in_bag: "wymiana przy małym worku", exchange_limit: "za dużo wymian",
   },
   ratingOverTime: "Ranking w czasie",
   ratingIs: (name, rating, when) => `${name}: ${rating}, ${when}.`,
@@ -75,6 +78,7 @@ export const lists = {
     illegal: "przegrana przez niedozwolone ruchy", crash: "przegrana, proces dwa razy padł", stall: "przegrana, proces dwa razy się zawiesił",
     no_show: "gracz się nie stawił", host_error: "unieważniona", challenge: "przegrana przez kwestionowanie",
   },
+  endedSo: (outcome, message) => lists.endings[outcome] ?? message,
   ended: "Koniec",
   toLadder: "Do rankingu",
 };

@@ -1,73 +1,29 @@
-// What is said to a person who plays.
+// What is said of persons' games where their views are not loaded.
 
-import { counted } from "./formats.js";
-
-/** What is at stake after a refusal. @param {number} left attempts */
-const soManyLeft = (left) =>
-  (left === 1 ? "Jeszcze jeden taki ruch przegra partię." : `Jeszcze ${counted(left, "taki ruch", "takie ruchy", "takich ruchów")} i partia będzie przegrana.`);
+/** What bots are said to do. @type {Record<string, string>} */
+const ABOUTS = {
+  "plays as static, and now and then a phony, where plays are challenged": "gra jak static, a czasem, tam gdzie się kwestionuje, słowo niepoprawne",
+  "knows a part of the words, and challenges the others": "zna część słów i kwestionuje pozostałe",
+  "plays what wins most often in simulations, and solves the end of the game": "gra to, co najczęściej wygrywa w symulacjach, a końcówki rozwiązuje",
+  "plays the highest score": "gra za najwięcej punktów",
+  "simulates against what its opponent is likely to hold": "symuluje przeciw temu, co przeciwnik prawdopodobnie ma",
+  "tries its highest scores out to the next turns (CS221, 2016)": "sprawdza w następnych turach ruchy za najwięcej punktów (CS221, 2016)",
+  "tries the moves of rh out to the next turns (CS221, 2016)": "sprawdza w następnych turach ruchy bota rh (CS221, 2016)",
+  "plays the highest sum of score and simple features of what it keeps (CS221, 2016)": "gra za najwyższą sumę punktów i prostych cech tego, co zostawia (CS221, 2016)",
+  "plays what wins most often in simulations": "gra to, co najczęściej wygrywa w symulacjach",
+  "plays the highest sum of score and worth of the tiles it keeps, at once": "od razu gra za najwyższą sumę punktów i wartości zostawianych płytek",
+  "plays the highest score (CS221, 2016)": "gra za najwięcej punktów (CS221, 2016)",
+  "a bot of this server's own": "własny bot tego serwera",
+  "misses most good plays": "przeocza większość dobrych ruchów", "misses many good plays": "przeocza wiele dobrych ruchów",
+  "often plays second best": "często gra drugi najlepszy ruch", "plays well, with mistakes": "gra dobrze, z błędami",
+  "makes few mistakes": "popełnia mało błędów", "champion, with at most a second a turn": "champion, najwyżej sekunda na turę",
+};
 
 /** @type {typeof import("./texts_en_play.js").play} */
 export const play = {
-  // a person's game
   playTitle: "Gra",
-  yourMoveTitle: "Twój ruch – tilewire",
-  yourName: "Twoja nazwa",
-  token: "Token",
-  tokenNeeded: "Ten serwer wymaga tokena",
-  tokenWanted: "Zachowaj nazwę dla siebie (opcjonalnie)",
-  tokenNote: "Nazwa użyta z tokenem działa, skądkolwiek grasz, tylko z tym tokenem. Zachowaj go: nikt nie poda Ci go ponownie.",
-  makeToken: "Utwórz token",
   against: "Przeciwnik",
-  atTable: "Stół",
-  tableKind: (name, rules, lexicon) => `${name} (zasady: ${rules}, słowa: ${lexicon})`,
-  anyone: "ktokolwiek",
-  anyoneNote: "kto czeka tu na partię",
-  somebody: "ktoś o nazwie:",
-  nameOfOther: "Nazwa przeciwnika",
-  startGame: "Zacznij",
-  waits: "Czekamy na przeciwnika …",
-  waitsFor: (sentence) => `Czekamy: ${sentence}.`,
-  yourTurn: "Twój ruch.",
-  theirTurn: "Przeciwnik myśli.",
-  sending: "Twój ruch jest w drodze …",
-  theirMove: (name, move, score) => `${name}: ${move}, ${counted(score, "punkt", "punkty", "punktów")}.`,
-  moveRefused: (why, left) => `Tego nie można zagrać: ${why}. ${soManyLeft(left)}`,
-  challengeRefused: (why, left) => `Tego nie można zakwestionować: ${why}. ${soManyLeft(left)}`,
-  youWin: "Wygrywasz",
-  youLose: "Przegrywasz",
+  about: (sentence) => sentence.split("; ").map((part) => ABOUTS[part] ?? part.replace(/^about (\d+) points a game$/, "około $1 punktów na partię")).join("; "),
   result: (verdict, scores, why) => `${verdict}, ${scores[0]} do ${scores[1]} (${why}).`,
-  challenge: "Kwestionuj",
-  accept: "Uznaj",
-  mayChallenge: "Możesz zakwestionować ostatni ruch.",
-  timeToChallenge: (seconds) => `jeszcze ${seconds} s`,
-  yoursCameOff: "Twój ruch został zakwestionowany i zdjęty.",
-  theirsCameOff: "Ruch zostaje zdjęty.",
-  youLoseTurn: "Ruch jest poprawny, tracisz turę.",
-  theyLoseTurn: (name) => `${name} kwestionuje bezpodstawnie i traci turę.`,
-  yoursStands: (name, points) => `${name} kwestionuje bezpodstawnie${points ? `: ${counted(points, "punkt", "punkty", "punktów")} dla Ciebie` : ""}.`,
-  theirsStands: (name, points) => `Ruch jest poprawny${points ? `: ${counted(points, "punkt", "punkty", "punktów")} dla gracza ${name}` : ""}.`,
-  resign: "Poddaj się",
-  reallyResign: "Na pewno poddać?",
-  lowTime: "Na Twoim zegarze została mniej niż minuta.",
   noWords: (words) => `${words.join(", ")}: ${words.length === 1 ? "nie ma takiego słowa" : "nie ma takich słów"}.`,
-  playAgain: "Jeszcze raz, z zamianą miejsc",
-  otherOpponent: "Inny przeciwnik",
-  lookBack: "Partia tura po turze",
-  playsElsewhere: "Grasz teraz w innym oknie; liczy się najnowsze.",
-  playHere: "Graj tutaj",
-  gameIsGone: "Twojej ostatniej partii nie ma już na tym serwerze.",
-  draws: {
-    proven: "Losowanie sprawdzone: nikt nie wybierał płytek. Wszystkie wynikają z liczb, do których obie strony zobowiązały się przed pierwszym losowaniem.",
-    partly: "Losowanie sprawdzone: sam serwer nie wybierał płytek. Liczba przeciwnika nie była jednak ustalona, zanim Twoja stała się znana.",
-    uncommitted: "Losowania nie można sprawdzić: serwer do niczego się nie zobowiązał.",
-    unseen: "Losowania nie można tu sprawdzić: ta przeglądarka nie widziała początku partii.",
-    opening: "Losowania w partiach zaczętych od pozycji nie są tu sprawdzane.",
-    challenges: "Losowania w partiach z kwestionowaniem nie są tu sprawdzane.",
-    insecure: "Losowania nie można tu sprawdzić: przeglądarki robią to tylko przez HTTPS albo na komputerze samego serwera.",
-    closed: "Losowania nie można sprawdzić: serwer nie ujawnia swojego sekretu.",
-    changed: "Płytki mogły być wybierane: serwer zmienił to, do czego się zobowiązał.",
-    secret: "Płytki mogły być wybierane: sekret nie jest liczbą, do której serwer się zobowiązał.",
-    nonce: "Płytki mogły być wybierane: liczba gracza nie jest tą, do której się zobowiązał.",
-    dealt: "Płytki mogły być wybierane: wylosowano takie, które nie wynikają z liczb.",
-  },
 };

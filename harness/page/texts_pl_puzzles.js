@@ -10,7 +10,7 @@ const RESULTS = { solved: "rozwiązane od razu", helped: "rozwiązane z pomocą"
 const KINDS = { endgame: "Końcówka", preendgame: "Przedkońcówka" };
 /** @type {Record<string, string>} */
 const THEMES = {
-  bingo: "Premia za cały stojak", out: "Wyjście od razu", out_in_two: "Wyjście w dwóch ruchach", stuck: "Przeciwnik zostaje z płytkami", block: "Zajęcie miejsca przeciwnika",
+  bingo: "Bingo", out: "Wyjście od razu", out_in_two: "Wyjście w dwóch ruchach", stuck: "Przeciwnik zostaje z płytkami", block: "Zajęcie miejsca przeciwnika",
   setup: "Przygotowanie drugiego ruchu", parallel: "Ruch równoległy", small: "Jedna lub dwie płytki", quiet: "Rezygnacja z punktów", result: "Stawką wygrana lub remis", pass: "Spasowanie",
 };
 
@@ -74,7 +74,7 @@ export const puzzles = {
   hintTiles: (tiles) => `Najlepszy ruch wykłada ${counted(tiles, "płytkę", "płytki", "płytek")}.`,
   hintSquare: (square) => `Jego słowo zaczyna się na ${square}.`,
   hintPass: "Najlepszy ruch nie wykłada żadnej płytki.",
-  notLegal: (move, lexicon) => `${move} jest niepoprawny: tworzy słowo, którego nie ma w ${lexicon}. To się nie liczy; spróbuj innego ruchu.`,
+  notLegal: (move, lexicon) => `${move} jest niepoprawny: tworzy słowo, którego nie ma w słowniku ${lexicon}. To się nie liczy; spróbuj innego ruchu.`,
   isRight: "Dobrze.",
   isWrong: "To nie jest najlepszy ruch.",
   howGood: {

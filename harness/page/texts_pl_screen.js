@@ -20,7 +20,7 @@ export const screen = {
     answer: "Odpowiada tym ruchem.",
     stepLine: "O ruch wstecz lub naprzód.",
     aside: "Do poprzedniego lub następnego wariantu.",
-    endsOfLine: "Na początek lub koniec linii.",
+    endsOfLine: "Na początek lub koniec przebiegu.",
     undo: "Cofa.",
     redo: "Wykonuje cofnięte ponownie.",
   },

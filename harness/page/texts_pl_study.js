@@ -123,10 +123,9 @@ export const study = {
   add: "Dodaj",
   clockOf: (name) => `Zegar gracza ${name}`,
   chooseEntry: "co się stało …",
-  takenOff: "niepoprawne słowo: zdjęty",
-  inVain: (points) => `kwestionowanie, zostaje: +${points}`,
-  loseTurn: "zostaje: tura stracona",
-  lostTurn: "tura stracona przez kwestionowanie",
+  takenOff: "niepoprawny: zdjęty",
+  inVain: (points) => `poprawny, zostaje: +${points}`,
+  loseTurn: "zostaje: strata tury",
   settle: "koniec: rozlicz stojaki",
   overtime: (name) => `${name}: −10 za czas`,
 

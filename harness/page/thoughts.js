@@ -3,6 +3,7 @@
 import { h, keepingFocus, table, withError } from "./dom.js";
 import { bare, leaveOf, readMove, tilesOf, usedBy } from "./notation.js";
 import { isRuling, moveText } from "./game.js";
+import { serverTexts } from "./server_texts.js";
 import { decimal, duration, percent, signed, texts, grouped } from "./texts.js";
 
 /** @import { Game, Reviewed } from "./game.js" */
@@ -57,7 +58,7 @@ const candidates = (game, told) => {
   }));
   const play = game.plays[told.seq - 1];
   const search = told.search && [
-    told.search.phase,
+    texts.phases[told.search.phase] ?? told.search.phase,
     told.search.plies === null ? told.search.phase === "simulation" && texts.toTheEnd
       : told.search.plies > 0 && texts.plies(told.search.plies),
     told.search.rollouts !== null && texts.rollouts(told.search.rollouts),
@@ -87,13 +88,13 @@ const belief = (game, told) => {
   return [
     h("h3", {}, (told.move ? texts.belief : texts.believes)(game.offer.players[other])),
     h("p", {}, truth, bingo !== null && ` ${texts.bingo(percent(bingo))}`),
-    h("p", { class: "note" }, note),
+    h("p", { class: "note" }, note && serverTexts.said(note)),
     h("div", { class: "beliefs" }, tileChances(tiles, rack), leaves(top, kept)),
   ];
 };
 
 /** What a play told of a rack. @param {{ tiles: Record<string, number>, top: { leave: string, prior: number, posterior: number }[], note: string }} belief */
-export const toldOf = ({ tiles, top, note }) => [h("p", { class: "note" }, note), h("div", { class: "beliefs" }, tileChances(tiles, ""), leaves(top.slice(0, MOST_LEAVES), undefined))];
+export const toldOf = ({ tiles, top, note }) => [h("p", { class: "note" }, note && serverTexts.said(note)), h("div", { class: "beliefs" }, tileChances(tiles, ""), leaves(top.slice(0, MOST_LEAVES), undefined))];
 
 /** @param {Record<string, number>} tiles @param {string} rack */
 const tileChances = (tiles, rack) => {

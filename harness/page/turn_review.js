@@ -5,6 +5,7 @@ import { button, h, keepingFocus, signButton, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { boardWith, figuresOf, verdictOf, withInterval } from "./findings.js";
 import { studyLink } from "./review_link.js";
+import { serverTexts } from "./server_texts.js";
 import { decimal, grouped, percent, texts } from "./texts.js";
 import { toldOf } from "./thoughts.js";
 import { phonyText } from "./verdict.js";
@@ -118,7 +119,7 @@ export class TurnReview extends HTMLElement {
     this.analysis.ask(this.data(), { line: turn.line, seconds: TELL_S }, (message) => {
       if (this.turn !== turn) return;
       if (message.type === "turn") this.told?.replaceChildren(h("h3", {}, texts.lastPlayTells), ...(message.belief ? toldOf(message.belief) : [h("p", { class: "note" }, texts.tellsNothing)]));
-      else if (message.type === "error" || message.type === "left_out") this.told?.replaceChildren(h("p", { class: "note" }, message.why ?? sentenceOf(message)));
+      else if (message.type === "error" || message.type === "left_out") this.told?.replaceChildren(h("p", { class: "note" }, message.why ? serverTexts.said(message.why) : sentenceOf(message)));
       if (message.type === "done" || message.type === "error") this.telling?.removeAttribute("aria-disabled");
     });
   }
@@ -183,9 +184,9 @@ export class TurnReview extends HTMLElement {
     else if (message.type === "so_far") Object.assign(tried, soFar(tried.move, message));
     else if (message.type === "turn") {
       const { verdict, rollouts } = /** @type {Findings} */ (message);
-      Object.assign(tried, { lead: verdict.ahead_of_played, best: verdict.best, rollouts, note: verdict.not_compared ?? (verdict.phony ? phonyText(verdict.phony) : "") });
+      Object.assign(tried, { lead: verdict.ahead_of_played, best: verdict.best, rollouts, note: verdict.not_compared ? serverTexts.said(verdict.not_compared) : (verdict.phony ? phonyText(verdict.phony) : "") });
       if (verdict.ahead_of_played) tried.move = verdict.ahead_of_played.move;
-    } else if (message.type === "left_out") tried.note = message.why;
+    } else if (message.type === "left_out") tried.note = serverTexts.said(message.why);
     else if (message.type === "error") tried.note = sentenceOf(message);
     else if (message.stopped) tried.note = texts.stopped;
     if (message.type === "done" || message.type === "error") tried.request = 0;

@@ -3,6 +3,7 @@
 
 import { capital, decimal, percent, rounded, signed, texts } from "./texts.js";
 import { readOpening } from "./notation.js";
+import { serverTexts } from "./server_texts.js";
 
 /** @import { Candidate, Findings, Lead, Phony, Reason } from "./review.js" */
 /** @typedef {(move: string) => string} Name Names a move in a sentence. */
@@ -81,7 +82,7 @@ const within = (value, error, width) => (error ? `${value} ± ${decimal(width * 
 /** @param {Findings} found @param {Name} name */
 const aboutPlayed = ({ exact, verdict }, name) => {
   const { ahead_of_played: lead, not_compared, phony } = verdict;
-  if (not_compared) return texts.notCompared(not_compared);
+  if (not_compared) return texts.notCompared(serverTexts.said(not_compared));
   if (!lead) return "";
   if (lead.move === verdict.best) return texts.bestWasPlayed;
   const move = capital(name(lead.move)), apart = leadText(lead), isMore = apart.startsWith("−");
