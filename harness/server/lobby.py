@@ -407,6 +407,9 @@ class Lobby:
             kind_of_other = "bot" if is_bot else "guest"
             sides = [{"kind": "guest", "name": name}, {"kind": kind_of_other, "name": opponent}]
             seat = None if kind.casual is None else kind.casual.seat
+            for host in self.hosting.games.values():
+                if {name, opponent} == {*host.book.opened.players}:
+                    self._note_first(host.book)  # told that it is over, but not ended here yet
             if seat == 1 or (seat is None and self._first_moves.moves_second(name, opponent)):
                 sides.reverse()
             time = kind.time or self.time
@@ -548,15 +551,18 @@ class Lobby:
         task.add_done_callback(lambda _task: self._tasks.pop(game))
         return task
 
+    def _note_first(self, book: Scorebook) -> None:
+        """Note who moves first, if the game began: else one could decline to move first."""
+        if book.game is not None and book.opened.opening is None:
+            self._first_moves.note(*book.opened.players)
+
     async def _play(
         self, host: GameHost, label: dict[str, Any], guests: list[Player], *, fresh: bool
     ) -> None:
         try:
             ended, took_s = await self.hosting.play(host, label, fresh=fresh)
             players = host.book.opened.players
-            began_empty = host.book.opened.opening is None
-            if host.book.game is not None and began_empty:  # else one could decline to move first
-                self._first_moves.note(*players)
+            self._note_first(host.book)
             if host.book.turns:
                 self.gatekeeper.claims.note_use(guest.name for guest in guests)
             absent = {players[fault.seat] for fault in ended.faults if fault.code == "no_show"}

@@ -101,7 +101,8 @@ PLAY = """async ([layout, tiles]) => {
   document.querySelector("main").replaceChildren(view);
   view.settings = { tables: [], words: true, bots: [] };
   view.playing = {
-    phase: "playing", id: "g", game, rack: "DOGSEER", seat: 0, challengeLeft: () => 0, close() {} };
+    phase: "playing", id: "g", login: { name: "me" }, game, rack: "DOGSEER", seat: 0,
+    challengeLeft: () => 0, close() {} };
   played(0, "8G CAT");
 }"""
 """A person's game that goes on when ``played`` and ``holds`` are called; no server is there."""
