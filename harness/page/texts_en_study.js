@@ -17,6 +17,8 @@ export const study = {
   startEmpty: "No word covers the star.",
   noMove: "That is no move. Write 8D WORD, -ABC or -3 to exchange, or - to pass.",
   offBoard: "That word leaves the board.",
+  /** @param {string} square @param {string} lies @param {string} tile */
+  holds: (square, lies, tile) => `${square} holds ${lies}, not ${tile}.`,
 
   // texts that are read
   noStudy: "This is no game: it lacks the lines #player1 and #player2.",

@@ -14,6 +14,7 @@ export const study = {
   startEmpty: "Żadne słowo nie zakrywa gwiazdki.",
   noMove: "To nie jest ruch. Wpisz 8D SŁOWO, -ABC lub -3, aby wymienić, albo -, aby spasować.",
   offBoard: "To słowo wychodzi poza planszę.",
+  holds: (square, lies, tile) => `Na polu ${square} leży ${lies}, nie ${tile}.`,
 
   // texts that are read
   noStudy: "To nie jest partia: brakuje wierszy #player1 i #player2.",
