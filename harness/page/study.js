@@ -111,6 +111,9 @@ export const enter = (study, path, move, score, seat, columns) => {
   return added(known, path, { seat: last.seat, move, score: -last.score, rack });
 };
 
+/** Whether the last racks were settled. @param {Study} study @param {Path} path */
+export const isSettled = (study, path) => nodesOn(study, path).some(({ move }) => /^\((?!challenge|time)/.test(move));
+
 /** Whether the last move of a path can be challenged. @param {Study} study @param {Path} path */
 export const isPlay = (study, path) => {
   const last = nodesOn(study, path).at(-1);
@@ -177,7 +180,7 @@ export const faultsOf = ({ board, racks }, { layout, tiles, rackSize = RACK_SIZE
   const apart = [...left].sort((one, other) => one - other), isOff = board.size > 0 && !board.has(layout.start);
   return [
     ...tooMany, ...tooLong,
-    ...(apart[0] === undefined ? [] : [{ squares: apart, text: texts.apart(squareName(layout.columns, apart[0], true)) }]),
+    ...(apart[0] === undefined ? [] : [{ squares: apart, text: texts.apart(squareName(layout.columns, apart[0], true), !tooMany.length && !tooLong.length) }]),
     ...(isOff ? [{ squares: [layout.start], text: texts.startEmpty }] : []),
   ];
 };

@@ -80,7 +80,7 @@ export class StudyControls {
       const points = Number(score.value.replace("−", "-"));
       score.setAttribute("aria-invalid", String(!Number.isInteger(points)));
       if (Number.isInteger(points)) start({ scores: withSeat(view.state.study.start.scores, seat, points) }, `score ${seat}`);
-    } });
+    }, change: () => { if (score.getAttribute("aria-invalid") !== "true") score.value = String(view.position.scores[seat]); } });
     const rack = h("input", { class: "held", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", size: 9, "data-rack": seat,
       focus: () => setTimeout(() => rack.select()), // after the click has put its caret: what is typed replaces the tiles that were kept
       input: () => view.rack(seat, rackOf(rack.value, view.equipment?.tiles ?? [])) });

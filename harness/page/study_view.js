@@ -14,7 +14,7 @@ import { Trouble, about, ask, reviewHash } from "./server.js";
 import { serverTexts } from "./server_texts.js";
 import { BoardSetup } from "./setup.js";
 import { StudyControls, kinds, studies } from "./study_controls.js";
-import { History, faultsOf, fromCgp, newStudy, nodeAt, play, rackFault, reached, startingAt, toEnd, unseen, withRack, wordsAt } from "./study.js";
+import { History, faultsOf, fromCgp, isSettled, newStudy, nodeAt, play, rackFault, reached, startingAt, toEnd, unseen, withRack, wordsAt } from "./study.js";
 import { isGcg, linkOf, readLink, readStudy, readText, writeStudy } from "./study_text.js";
 import { studyTexts as texts } from "./study_texts.js";
 import { texts as common } from "./texts.js";
@@ -363,7 +363,7 @@ export class StudyView extends HTMLElement {
     if (!equipment) return;
     const { before } = reached(study, path, this.columns), { onTurn, racks } = position, rackSize = equipment.rackSize ?? 7;
     const own = tilesOf(racks[onTurn]).length, left = unseen(position, equipment, [onTurn]), hidden = left.reduce((sum, [, count]) => sum + count, 0);
-    const lacks = own ? "" : texts.lacksRack(study.players[onTurn]);
+    const lacks = isSettled(study, path) ? texts.isOver : own ? "" : texts.lacksRack(study.players[onTurn]);
     const isOpen = own < rackSize && hidden > rackSize; // what is played is known, and not what it was played from
     const shown = this.isSetUp ? setup : entry;
     if (!shown.isConnected) this.place.replaceChildren(shown, this.isSetUp ? this.controls.words : "");
