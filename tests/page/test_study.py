@@ -183,9 +183,10 @@ def test_moves_are_typed_as_people_write_them(tmp_path: Path) -> None:
     assert told["trouble"][3:] == ["G8 holds D, not K."]
     assert len(told["trouble"]) == 4
     assert told["path"] == [0, 0, 0, 0]
-    small = [["rack", 0, "AEHOSU?"], ["play", "8d mouse"], ["play", "h4 houses"]]
-    assert "8D mOUSE +" in done(tmp_path, *small)["written"]
-    assert "H4 HOUS.S +" in done(tmp_path, *small)["written"]
+    small = ["rack", 0, "AEHOSU?"], ["play", "8d mouse"], ["play", "h4 houses"]
+    written = done(tmp_path, *small)["written"]
+    assert "8D mOUSE +" in written
+    assert "H4 HOUS.S +" in written
 
 
 def test_a_rack_that_is_too_long_stays(tmp_path: Path) -> None:
