@@ -114,7 +114,7 @@ export class MovesList extends HTMLElement {
       if (this.listing !== id) return; // of another position
       if (message.type === "moves") {
         [this.moves, this.count] = [message.moves, message.count];
-        this.tell(this.known.found ? this.doneText(this.known.found) : this.known.isStopped ? texts.stopped : "");
+        this.tell(this.known.found ? this.doneText(this.known.found) : this.known.isStopped ? this.stoppedText : "");
         this.draw();
         if (!this.running && !this.known.found && !this.known.isStopped && this.moves.length > 1) this.startSoon();
       } else if (message.type === "waiting") this.tell(common.waiting(message.ahead));
@@ -195,12 +195,12 @@ export class MovesList extends HTMLElement {
   }
 
   showControls() {
-    const { found, ticked, seconds } = this.known;
+    const { found, ticked, seconds, isStopped, rollouts } = this.known;
     this.playing.hidden = !this.looked;
     this.deeper.textContent = texts.deeper(2 * seconds);
     this.start.textContent = this.running ? common.stop : texts.simulate;
     this.start.setAttribute("aria-disabled", String(!this.running && !this.moves.length));
-    this.deeper.hidden = !found || this.running > 0;
+    this.deeper.hidden = !found && !(isStopped && rollouts) || this.running > 0;
     this.comparing.hidden = ticked.size < 2;
   }
 
@@ -224,7 +224,7 @@ export class MovesList extends HTMLElement {
     clearTimeout(this.timer);
     this.analysis.cancel(this.running);
     const earlier = compared ? new Map([...this.known.earlier, ...this.known.simulated]) : new Map();
-    Object.assign(this.known, { seconds, compared, found: null, isStopped: false, simulated: new Map(), earlier });
+    Object.assign(this.known, { seconds, compared, found: null, rollouts: 0, isStopped: false, simulated: new Map(), earlier });
     this.showFound();
     const data = asked.line ? { data: dataOf(asked.line), line: asked.at, belief: true } : { data: dataOf(asked.cgp), line: 0 };
     const id = this.running = this.analysis.request({ type: "analyse", ...data, table: asked.table, seconds, ...(compared ? { moves: compared } : {}) }, (message) => {
@@ -246,13 +246,19 @@ export class MovesList extends HTMLElement {
       if (message.type === "turn") known.found = message;
       else this.tell(texts.soFar(message.rollouts));
     }
-    if (message.type === "done") this.tell(known.found ? this.doneText(known.found) : known.isStopped ? texts.stopped : this.status.textContent ?? "");
+    if (message.type === "done") this.tell(known.found ? this.doneText(known.found) : known.isStopped ? this.stoppedText : this.status.textContent ?? "");
     this.fill();
     if (message.type !== "done" && message.type !== "error") return;
     [this.running, this.isUnsettled] = [0, true];
     this.showControls();
     this.showFound();
     this.settle();
+  }
+
+  /** What a simulation came to that was stopped. */
+  get stoppedText() {
+    const { rollouts } = this.known;
+    return rollouts ? `${texts.stopped} ${texts.soFar(rollouts)}` : texts.stopped;
   }
 
   /** What was done. @param {Findings} found */
@@ -288,8 +294,8 @@ export class MovesList extends HTMLElement {
 
   /** Say what is in the way. A busy engine is asked again, as one may do oneself. @param {any} error @param {() => void} again */
   fail(error, again) {
-    const isBusy = error.code === "busy", isWrong = error.code === "bad_game";
-    this.status.replaceChildren(isWrong ? texts.mendFirst : sentenceOf(error), isBusy ? ` ${texts.asksAgain} ` : " ", isWrong ? "" : button(common.tryAgain, again));
+    const isBusy = error.code === "busy", isWrong = error.code === "bad_game", isOver = isWrong && error.message.startsWith("the game is over");
+    this.status.replaceChildren(isOver ? texts.isOver : isWrong ? texts.mendFirst : sentenceOf(error), isBusy ? ` ${texts.asksAgain} ` : " ", isWrong ? "" : button(common.tryAgain, again));
     if (isBusy) this.timer = setTimeout(again, BUSY_MS);
     if (isWrong) this.dispatchEvent(new CustomEvent("wrong", { detail: error }));
   }

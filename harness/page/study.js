@@ -1,7 +1,7 @@
 // A study: a position, the moves tried from it as a tree, and what was noted. Values that never change: each edit
 // returns another study. No elements.
 
-import { leaveOf, onRack, pointsOf, readMove, readOpening, tilesOf, usedBy, withMove } from "./notation.js";
+import { bare, blankFor, capitalOf, leaveOf, onRack, pointsOf, readMove, readOpening, tilesOf, usedBy, withMove } from "./notation.js";
 import { beside, lineThrough, placementOf, squareName } from "./scoring.js";
 import { studyTexts as texts } from "./study_texts.js";
 
@@ -94,7 +94,7 @@ const added = (study, path, given) => {
 export const play = (study, path, move, score, { layout, rackSize = RACK_SIZE }) => {
   const { position } = reached(study, path, layout.columns), seat = position.onTurn;
   const read = readMove(move, layout.columns), used = usedBy(read), held = position.racks[seat];
-  const all = held + leaveOf(used.join(""), tilesOf(held)), rack = tilesOf(all).length > rackSize ? used.join("") : all;
+  const all = held + leaveOf(used.join(""), tilesOf(held)), rack = all !== held && tilesOf(all).length > rackSize ? used.join("") : all;
   const isUnknown = read.kind === "exchange" && !read.tiles;
   const known = rack === held ? study : withRack(study, path, seat, rack);
   return added(known, path, { seat, move, score, rack: isUnknown ? "" : leaveOf(rack, used) });
@@ -110,6 +110,9 @@ export const enter = (study, path, move, score, seat, columns) => {
   const known = changed(study, path, () => ({ rack: leaveOf(rack, usedBy(readMove(last.move, columns))) }));
   return added(known, path, { seat: last.seat, move, score: -last.score, rack });
 };
+
+/** Whether the last racks were settled. @param {Study} study @param {Path} path */
+export const isSettled = (study, path) => nodesOn(study, path).some(({ move }) => /^\((?!challenge|time)/.test(move));
 
 /** Whether the last move of a path can be challenged. @param {Study} study @param {Path} path */
 export const isPlay = (study, path) => {
@@ -177,7 +180,7 @@ export const faultsOf = ({ board, racks }, { layout, tiles, rackSize = RACK_SIZE
   const apart = [...left].sort((one, other) => one - other), isOff = board.size > 0 && !board.has(layout.start);
   return [
     ...tooMany, ...tooLong,
-    ...(apart[0] === undefined ? [] : [{ squares: apart, text: texts.apart(squareName(layout.columns, apart[0], true)) }]),
+    ...(apart[0] === undefined ? [] : [{ squares: apart, text: texts.apart(squareName(layout.columns, apart[0], true), !tooMany.length && !tooLong.length) }]),
     ...(isOff ? [{ squares: [layout.start], text: texts.startEmpty }] : []),
   ];
 };
@@ -189,9 +192,17 @@ export const wordsAt = (board, at, { layout }, capital) => [true, false].flatMap
   return squares.length > 1 && board.has(at) ? [squares.map((each) => capital(board.get(each) ?? "")).join("")] : [];
 });
 
+/** Why nothing can be played from the rack on turn; empty: something can. @param {Position} position @param {Equipment} equipment */
+export const rackFault = ({ racks, onTurn }, { rackSize = RACK_SIZE }) => {
+  const { length } = tilesOf(racks[onTurn]);
+  return length > rackSize ? texts.rackTooLong(length, rackSize) : "";
+};
+
 /** Read a move that is typed: `8D WORD`, `-ABC`, `-3`, `-`. Letters that lie there already may be named. Return a sentence if it is none.
- * @param {string} text @param {Board} board @param {Equipment} equipment @returns {{ move: string, score: number } | string} */
-export const readTyped = (text, board, equipment) => {
+ * @param {string} text @param {Position} position @param {Equipment} equipment @returns {{ move: string, score: number } | string} */
+export const readTyped = (text, position, equipment) => {
+  const { board, racks, onTurn } = position, fault = rackFault(position, equipment);
+  if (fault) return fault;
   const said = text.trim().replace(/^(?:exchanges?|ex)\s+/i, "-").replace(/^pass(?:es)?$/i, "-");
   const [square = "", word = "", ...more] = said.split(/\s+/), { columns, letter } = equipment.layout;
   if (/^-\S*$/.test(square) && !word) return { move: square.toUpperCase(), score: 0 };
@@ -199,12 +210,22 @@ export const readTyped = (text, board, equipment) => {
   if (!at || !word || more.length) return texts.noMove;
   const placed = new Map(), read = readMove(`${square.toUpperCase()} ${unbracketed(word)}`, columns);
   if (read.kind !== "place") return texts.noMove;
+  const isSmall = word === word.toLowerCase(), left = tilesOf(racks[onTurn]); // typed without a thought of capitals
   for (const [where, tile] of read.squares) {
     if (!(where < letter.length)) return texts.offBoard;
-    if (!board.has(where)) placed.set(where, tile);
+    const lies = board.get(where), meant = capitalOf(tile, equipment.tiles);
+    if (lies === undefined) placed.set(where, isSmall ? taken(meant, left, equipment) : tile);
+    else if (tile !== "." && capitalOf(lies, equipment.tiles) !== meant) return texts.holds(squareName(columns, where, false), bare(lies).toUpperCase(), bare(meant));
   }
   const made = [...placed.values()].includes(".") ? texts.noMove : placementOf(equipment, board, placed);
   return typeof made === "string" ? made : { move: made.move, score: made.score };
+};
+
+/** Take a tile from those that are left: a blank only where they lack it. @param {string} tile @param {string[]} left @param {Equipment} equipment */
+const taken = (tile, left, { tiles }) => {
+  const isBlank = !left.includes(tile) && left.includes("?"), at = left.indexOf(isBlank ? "?" : tile);
+  if (at >= 0) left.splice(at, 1);
+  return isBlank && tile !== "." ? blankFor(tile, tiles) : tile;
 };
 
 /** A word whose letters in brackets are those that lay there. @param {string} word */

@@ -80,8 +80,9 @@ export class StudyControls {
       const points = Number(score.value.replace("−", "-"));
       score.setAttribute("aria-invalid", String(!Number.isInteger(points)));
       if (Number.isInteger(points)) start({ scores: withSeat(view.state.study.start.scores, seat, points) }, `score ${seat}`);
-    } });
+    }, change: () => { if (score.getAttribute("aria-invalid") !== "true") score.value = String(view.position.scores[seat]); } });
     const rack = h("input", { class: "held", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", size: 9, "data-rack": seat,
+      focus: () => setTimeout(() => rack.select()), // after the click has put its caret: what is typed replaces the tiles that were kept
       input: () => view.rack(seat, rackOf(rack.value, view.equipment?.tiles ?? [])) });
     const onTurn = h("input", { type: "radio", name: "on-turn", change: () => start({ onTurn: seat }, "") });
     const element = h("div", { class: "side" }, h("div", { class: "heads" }, name, h("label", {}, onTurn, ` ${texts.onTurn}`)),
@@ -109,7 +110,7 @@ export class StudyControls {
     event.preventDefault();
     const { view, typed } = this;
     if (!view.equipment) return;
-    const made = readTyped(typed.value, view.position.board, view.equipment);
+    const made = readTyped(typed.value, view.position, view.equipment);
     this.wrong.textContent = typeof made === "string" ? made : "";
     typed.setAttribute("aria-invalid", String(typeof made === "string"));
     if (typeof made === "string") return;

@@ -14,7 +14,7 @@ import { Trouble, about, ask, reviewHash } from "./server.js";
 import { serverTexts } from "./server_texts.js";
 import { BoardSetup } from "./setup.js";
 import { StudyControls, kinds, studies } from "./study_controls.js";
-import { History, faultsOf, fromCgp, newStudy, nodeAt, play, reached, startingAt, toEnd, unseen, withRack, wordsAt } from "./study.js";
+import { History, faultsOf, fromCgp, isSettled, newStudy, nodeAt, play, rackFault, reached, startingAt, toEnd, unseen, withRack, wordsAt } from "./study.js";
 import { isGcg, linkOf, readLink, readStudy, readText, writeStudy } from "./study_text.js";
 import { studyTexts as texts } from "./study_texts.js";
 import { texts as common } from "./texts.js";
@@ -48,6 +48,8 @@ export class StudyView extends HTMLElement {
   /** @type {Map<string, boolean | null>} Whether words are words, by table; null: it is not told. */
   judged = new Map();
   judging = 0;
+  /** The position on which tiles were laid last. */
+  laidOn = "";
   unseen = h("div");
   moves = new MovesList(this.analysis);
   line = new StudyLine();
@@ -58,7 +60,11 @@ export class StudyView extends HTMLElement {
     super();
     const on = (/** @type {HTMLElement} */ element, /** @type {string} */ event, /** @type {(detail: any) => void} */ does) =>
       element.addEventListener(event, (told) => does(/** @type {CustomEvent} */ (told).detail));
-    on(this.entry, "play", (made) => this.play(made));
+    on(this.entry, "play", (made) => {
+      const fault = this.equipment ? rackFault(this.position, this.equipment) : "";
+      if (fault) this.said.textContent = fault; // it is seen below the board
+      else this.play(made);
+    });
     on(this.moves, "play", (made) => this.play(made));
     on(this.moves, "look", ({ move }) => {
       if (this.isSetUp) this.toggleSetup(false);
@@ -357,7 +363,7 @@ export class StudyView extends HTMLElement {
     if (!equipment) return;
     const { before } = reached(study, path, this.columns), { onTurn, racks } = position, rackSize = equipment.rackSize ?? 7;
     const own = tilesOf(racks[onTurn]).length, left = unseen(position, equipment, [onTurn]), hidden = left.reduce((sum, [, count]) => sum + count, 0);
-    const lacks = own ? "" : texts.lacksRack(study.players[onTurn]);
+    const lacks = isSettled(study, path) ? texts.isOver : own ? "" : texts.lacksRack(study.players[onTurn]);
     const isOpen = own < rackSize && hidden > rackSize; // what is played is known, and not what it was played from
     const shown = this.isSetUp ? setup : entry;
     if (!shown.isConnected) this.place.replaceChildren(shown, this.isSetUp ? this.controls.words : "");
@@ -365,6 +371,9 @@ export class StudyView extends HTMLElement {
     if (this.isSetUp) setup.show(equipment, position);
     else {
       const rack = isOpen ? unseen(position, equipment, []).flatMap(([tile, count]) => Array(count).fill(tile)).join("") : racks[onTurn];
+      const laidOn = [this.state.id, path, ...position.board].join(" ");
+      if (this.laidOn !== laidOn) entry.draft?.recall();
+      this.laidOn = laidOn;
       entry.toggleAttribute("data-open", isOpen);
       entry.show(equipment, { board: position.board, rack, fresh: freshOn(position.board, before?.board), turn: path.length });
     }

@@ -12,11 +12,13 @@ export const study = {
   tooMany: (tile, count, most) => `${count} of ${tile === "?" ? "the blanks" : tile} on the board and the racks; the set has ${most}.`,
   /** @param {number} count @param {number} most */
   rackTooLong: (count, most) => `${counted(count, "tile")} on a rack; it holds ${most}.`,
-  /** @param {string} square */
-  apart: (square) => `The words are apart: the tiles from ${square} on touch no others. Moves are listed all the same.`,
+  /** @param {string} square @param {boolean} isListed whether moves are */
+  apart: (square, isListed) => `The words are apart: the tiles from ${square} on touch no others.${isListed ? " Moves are listed all the same." : ""}`,
   startEmpty: "No word covers the star.",
   noMove: "That is no move. Write 8D WORD, -ABC or -3 to exchange, or - to pass.",
   offBoard: "That word leaves the board.",
+  /** @param {string} square @param {string} lies @param {string} tile */
+  holds: (square, lies, tile) => `${square} holds ${lies}, not ${tile}.`,
 
   // texts that are read
   noStudy: "This is no game: it lacks the lines #player1 and #player2.",
@@ -121,6 +123,7 @@ export const study = {
   proven: "Solved, proven",
   notProven: "Solved, not proven",
   mendFirst: "Mend what is said below the board; then the moves are listed.",
+  isOver: "The game is over here: there are no moves.",
   stopped: "Stopped.",
   asksAgain: "It is asked again by itself in ten seconds.",
   /** @param {string} why */

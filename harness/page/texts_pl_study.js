@@ -10,10 +10,11 @@ export const study = {
   noSuchTile: (tile) => `W tym zestawie nie ma płytki ${tile}.`,
   tooMany: (tile, count, most) => `${tile === "?" ? "Blanki" : `Płytki ${tile}`} na planszy i stojakach: ${count}; zestaw ma ich ${most}.`,
   rackTooLong: (count, most) => `${counted(count, "płytka", "płytki", "płytek")} na stojaku; mieści się ${most}.`,
-  apart: (square) => `Słowa się nie łączą: płytki od ${square} nie dotykają innych. Ruchy są podane mimo to.`,
+  apart: (square, isListed) => `Słowa się nie łączą: płytki od ${square} nie dotykają innych.${isListed ? " Ruchy są podane mimo to." : ""}`,
   startEmpty: "Żadne słowo nie zakrywa gwiazdki.",
   noMove: "To nie jest ruch. Wpisz 8D SŁOWO, -ABC lub -3, aby wymienić, albo -, aby spasować.",
   offBoard: "To słowo wychodzi poza planszę.",
+  holds: (square, lies, tile) => `Na polu ${square} leży ${lies}, nie ${tile}.`,
 
   // texts that are read
   noStudy: "To nie jest partia: brakuje wierszy #player1 i #player2.",
@@ -95,6 +96,7 @@ export const study = {
   proven: "Rozwiązane, dowiedzione",
   notProven: "Rozwiązane, niedowiedzione",
   mendFirst: "Popraw to, co podano pod planszą; potem pojawią się ruchy.",
+  isOver: "Tu partia jest zakończona: nie ma już ruchów.",
   stopped: "Zatrzymano.",
   asksAgain: "Za dziesięć sekund pytanie powtórzy się samo.",
   leftOut: (why) => `Tej pozycji się nie analizuje: ${why}.`,

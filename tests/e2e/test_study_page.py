@@ -232,6 +232,10 @@ async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Br
     await page.keyboard.press("Enter")
     await page.get_by_label("Then").select_option(label="a phony: it comes off")
     await press(page, "Add")
+    await rack(page, 0, "ABCDEFGH")
+    await page.get_by_label("Move", exact=True).fill("-A")
+    await page.keyboard.press("Enter")
+    await page.get_by_text("8 tiles on a rack; it holds 7.").nth(1).wait_for()
     await rack(page, 0, "AEGILNV")
     for move in "-GV", "8D (WORDS)X", "8D (WORDS)", "-":
         await page.get_by_label("Move", exact=True).fill(move)
@@ -273,7 +277,8 @@ async def test_what_cant_be_is_said_and_nothing_is_lost(url: str, browser: Brows
     await page.locator(".banner", has_text="keeps nothing").wait_for()
     assert await page.locator("board-setup .fault").count() == 2
     await page.get_by_text("2 of Z on the board").wait_for()
-    apart = page.get_by_text("The words are apart: the tiles from 13J on")
+    apart = page.get_by_text("The words are apart: the tiles from 13J on touch no others.")
+    assert "listed" not in await apart.inner_text()
     assert await apart.evaluate("it => it.getBoundingClientRect().top < innerHeight")
     assert "apart" in (await page.locator("[data-at='189']").get_attribute("title") or "")
     await page.locator("board-setup [data-at='189']").click()
@@ -310,6 +315,8 @@ async def test_a_game_of_a_file_opens_at_its_turn(url: str, browser: Browser) ->
     await page.locator("study-line [aria-current]", has_text="3. ").wait_for()
     await listed(page)
     await page.get_by_text("What the last play tells").wait_for()
+    await page.keyboard.press("End")
+    await page.get_by_text("The game is over here").wait_for()
     await page.keyboard.press("Home")
     assert await tiles_of(page) == []
     await press(page, "Pass")
@@ -366,6 +373,15 @@ async def test_a_simulation_begins_by_itself_and_stays_stopped(url: str, browser
     assert between.asked.count("analyse") == 2
     await press(page, "Simulate")
     await waits.wait_for()
+    figures = dict.fromkeys(("win", "win_error", "equity", "equity_error"), 0.5)
+    best = {"move": "K5 WEL.ING", "score": 30, "leave": "V", "static": 30.0, **figures}
+    between.answers["analyse"] = {"type": "estimate", "rollouts": 7, "candidates": [best]}
+    await press(page, "Stop")
+    await press(page, "Simulate")
+    await page.get_by_text("7 rollouts so far.").wait_for()
+    await press(page, "Stop")
+    await page.get_by_text("Stopped. 7 rollouts so far.").wait_for()
+    await page.get_by_role("button", name="Longer: 8 s").wait_for()
 
 
 async def test_a_busy_engine_is_asked_again(url: str, browser: Browser) -> None:
@@ -416,6 +432,14 @@ async def test_tiles_are_laid_with_the_mouse(url: str, browser: Browser) -> None
     await page.keyboard.type("AA")
     await press(page, "Set up the board")
     assert len(await tiles_of(page)) == 2, "what was laid stays"
+    await press(page, "Set up the board")
+    await page.locator("move-entry [data-at='99']").click()
+    await page.keyboard.type("A")
+    assert len(await tiles_of(page)) == 3
+    await page.get_by_label("Move", exact=True).fill("h7 (a)a")
+    await page.keyboard.press("Enter")
+    await page.locator("study-line [aria-current]", has_text="H7 (A)A").wait_for()
+    assert len(await tiles_of(page)) == 3, "a loose tile comes back"
     await press(page, "Empty board")
     await drag(page, "[data-tile='A']", "[data-at='112']")
     await drag(page, "[data-at='112']", "[data-at='113']")
@@ -425,6 +449,13 @@ async def test_tiles_are_laid_with_the_mouse(url: str, browser: Browser) -> None
     await drag(page, "[data-at='112']", ".palette")
     assert await tiles_of(page) == []
     assert await page.locator("[data-rack='0']").input_value() == "A"
+    await page.locator("[data-rack='0']").click()
+    await page.keyboard.type("bc")
+    score = page.get_by_label("Score", exact=True).first
+    await score.fill("095")
+    await score.blur()
+    assert await score.input_value() == "95"
+    assert await page.locator("[data-rack='0']").input_value() == "BC", "typing replaces"
 
 
 async def test_a_game_that_is_over_leads_to_the_study(url: str, browser: Browser) -> None:

@@ -30,7 +30,7 @@ const enter = (...given) => put(study.enter(at.study, at.path, ...given, columns
 const change = (what) => put({ ...at, study: study.changed(at.study, at.path, () => what) });
 const acts = {
   play: (typed) => {
-    const made = study.readTyped(typed, position().board, equipment);
+    const made = study.readTyped(typed, position(), equipment);
     if (typeof made === "string") throw new Error(made);
     put(study.play(at.study, at.path, made.move, made.score, equipment));
   },
@@ -178,9 +178,21 @@ def test_what_cant_be_is_said_of_its_squares(tmp_path: Path) -> None:
 
 def test_moves_are_typed_as_people_write_them(tmp_path: Path) -> None:
     good = ["play", "8d WORDS"], ["play", "h8 SEA"], ["play", "-abc"], ["play", "-"]
-    told = done(tmp_path, *good, ["play", "8Z WORD"], ["play", "15O TOO"], ["play", "A1 FAR"])
-    assert len(told["trouble"]) == 3
+    bad = ["play", "8Z WORD"], ["play", "15O TOO"], ["play", "A1 FAR"], ["play", "8D WORKS"]
+    told = done(tmp_path, *good, *bad)
+    assert told["trouble"][3:] == ["G8 holds D, not K."]
+    assert len(told["trouble"]) == 4
     assert told["path"] == [0, 0, 0, 0]
+    small = ["rack", 0, "AEHOSU?"], ["play", "8d mouse"], ["play", "h4 houses"]
+    written = done(tmp_path, *small)["written"]
+    assert "8D mOUSE +" in written
+    assert "H4 HOUS.S +" in written
+
+
+def test_a_rack_that_is_too_long_stays(tmp_path: Path) -> None:
+    told = done(tmp_path, ["rack", 0, "ADEORSWX"], ["play", "8D WORDS"], ["play", "-"])
+    assert told["trouble"] == ["8 tiles on a rack; it holds 7."] * 2
+    assert "ADEORSWX" in told["written"]
 
 
 @pytest.mark.parametrize(
