@@ -280,7 +280,8 @@ async def test_themes_are_chosen_and_what_can_not_be_had_is_said(shown: Opened) 
     themes = json.loads((FOLDER / THEMES).read_text("utf-8"))
     await shown.go(f"{ADDRESS}/#/puzzles")
     await page.get_by_label("Show").select_option("setup")
-    await page.locator(f".numbers a >> nth={len(themes['setup']) - 1}").wait_for()
+    shown_now = "count => document.querySelectorAll('.numbers a').length === count"
+    await page.wait_for_function(shown_now, arg=len(themes["setup"]))  # the theme's file is read
     hrefs = await page.locator(".numbers a").evaluate_all("all => all.map(({ hash }) => hash)")
     assert {each.rpartition("/")[2] for each in hrefs} == set(themes["setup"])
     await page.get_by_role("button", name="Next puzzle: ").press("Enter")
