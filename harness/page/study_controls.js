@@ -82,7 +82,8 @@ export class StudyControls {
       if (Number.isInteger(points)) start({ scores: withSeat(view.state.study.start.scores, seat, points) }, `score ${seat}`);
     }, change: () => { if (score.getAttribute("aria-invalid") !== "true") score.value = String(view.position.scores[seat]); } });
     const rack = h("input", { class: "held", autocomplete: "off", autocapitalize: "characters", spellcheck: "false", size: 9, "data-rack": seat,
-      focus: () => setTimeout(() => rack.select()), // after the click has put its caret: what is typed replaces the tiles that were kept
+      focus: () => { rack.select(); this.isFresh = true; }, // what is typed replaces the tiles that were kept
+      mouseup: (/** @type {Event} */ event) => { if (this.isFresh) event.preventDefault(); this.isFresh = false; }, // else the click puts its caret
       input: () => view.rack(seat, rackOf(rack.value, view.equipment?.tiles ?? [])) });
     const onTurn = h("input", { type: "radio", name: "on-turn", change: () => start({ onTurn: seat }, "") });
     const element = h("div", { class: "side" }, h("div", { class: "heads" }, name, h("label", {}, onTurn, ` ${texts.onTurn}`)),

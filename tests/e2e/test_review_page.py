@@ -417,8 +417,8 @@ async def test_a_mistake_is_a_chance_lost_and_leads_to_the_drill(
     ]
     assert await page.locator(".blunder").count() == 1, "8 points are no chance to win"
     await turns.last.locator("a").click()
-    said = await page.locator("turn-review .verdict").inner_text()
-    assert "8D WING was played: it cost 8.0 points." in said
+    said = page.locator("turn-review .verdict")
+    await said.filter(has_text="8D WING was played: it cost 8.0 points.").wait_for()
     assert (await page.locator(".compared tr", has_text="cost").inner_text()).endswith("8.0 points")
     box, table = await graph.bounding_box(), await turns.first.bounding_box()
     assert box
