@@ -85,3 +85,13 @@ async def find_faults(page: Page) -> None:
             options["runOnly"] = ["color-contrast"]
         faults = await page.evaluate(SERIOUS_FAULTS, options)
         assert faults == [], f"{scheme}: {faults}"
+
+
+async def check_layout(shown: Opened, *widths: int) -> None:
+    """Fail if a view is wider than the window, has a serious fault, or the browser complained."""
+    for width in widths:
+        await shown.page.set_viewport_size({"width": width, "height": 800})
+        assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
+    if AXE.exists():  # test_page.py says how to get it
+        await find_faults(shown.page)
+    assert shown.said == []

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from e2e.browsing import AXE, NARROWEST, PHONE, find_faults, opened
+from e2e.browsing import NARROWEST, PHONE, check_layout, opened
 from websockets.datastructures import Headers
 
 from engine.rules.rules import standard_rules
@@ -93,12 +93,7 @@ async def test_the_first_view_says_what_can_be_done_here(browser: Browser) -> No
     await page.get_by_role("button", name="To the last turn").press("Enter")
     assert await page.locator("small-game .score").all_inner_texts() == ["487", "370"]
     assert await page.locator("main img").count() == 0
-    for width in (PHONE, NARROWEST):
-        await page.set_viewport_size({"width": width, "height": 800})
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width
-    if AXE.exists():  # test_page.py says how to get it
-        await find_faults(page)
-    assert shown.said == []
+    await check_layout(shown, PHONE, NARROWEST)
     await page.close()
 
 

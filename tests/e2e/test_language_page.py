@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 import pytest_asyncio
 from e2e.analysing import analysing
-from e2e.browsing import AXE, DESK, PHONE, Opened, find_faults, opened
+from e2e.browsing import DESK, PHONE, Opened, check_layout, opened
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser
@@ -55,12 +55,7 @@ async def check_polish(shown: Opened) -> None:
     page = shown.page
     assert await page.evaluate(ENGLISH) == []
     assert await page.evaluate("document.documentElement.lang") == "pl"
-    for width in (PHONE, DESK):
-        await page.set_viewport_size({"width": width, "height": 800})
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width
-    if AXE.exists():  # test_page.py says how to get it
-        await find_faults(page)
-    assert shown.said == []
+    await check_layout(shown, PHONE, DESK)
 
 
 async def test_the_language_is_the_browser_s_until_it_is_chosen(url: str, browser: Browser) -> None:

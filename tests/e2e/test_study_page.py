@@ -182,7 +182,11 @@ async def test_a_whole_study_by_keyboard(url: str, browser: Browser) -> None:
     assert await saved(page) == text, "the browser kept it"
     assert not shown.said
     assert {asked.split("/")[2] for asked in shown.asked if "://" in asked} == {url.split("/")[2]}
+    await check_elsewhere(browser, link, text, tiles)
 
+
+async def check_elsewhere(browser: Browser, link: str, text: str, tiles: list[str]) -> None:
+    """Open a study by its link and by its text in another browser."""
     other = (await again(browser, link)).page
     await other.locator("study-line [aria-current]", has_text="exchanges AE").wait_for()
     assert await tiles_of(other) == tiles
