@@ -201,7 +201,7 @@ def test_the_options_of_a_player(name: str) -> None:
 
 
 def test_the_methods_of_a_player_are_as_written() -> None:
-    block = PLAYERS.read_text(encoding="utf-8").partition("### Its methods\n")[2].split("```")[1]
+    block = PLAYERS.read_text(encoding="utf-8").partition("## Its methods\n")[2].split("```")[1]
     methods = {**vars(Listener), **vars(Player)}.items()
     assert dict(re.findall(r"^def (\w+)(.*):$", block, re.MULTILINE)) == {
         name: str(inspect.signature(method)).replace("'", "")
