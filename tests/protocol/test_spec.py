@@ -106,6 +106,7 @@ NUMBERS: dict[tuple[float | None, float | None], str] = {
 FRACTIONS: dict[tuple[float | None, float | None], str] = {
     (0, 1): "chance",
     (0, 2**53): "measure",
+    (-(2**53), 2**53): "real",
 }
 """What section 11 calls types, by their bounds."""
 
