@@ -7,6 +7,7 @@ that the bot does not know, has a move refused, sends an event twice, loses the 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import os
 import shlex
 import signal
@@ -130,7 +131,12 @@ class BotCheck:
         """What is tried in the turn that is on."""
 
     async def run(self, lexicon: Lexicon, rules: Rules) -> None:
-        """Try all clauses, in three games."""
+        """Try all clauses, in three games.
+
+        Raises:
+            OSError: the command can't be run.
+        """
+        rules = dataclasses.replace(rules, scoreless_limit=1_000, pass_limit=1_000)
         kind = TableKind(lexicon=lexicon, rules=rules, bots={OPPONENT: lambda: self._opponent})
         slow, quick = TimeControl(move_cap_ms=self._time_ms), TimeControl(first_move_ms=LATE_MS)
         for act, time in (self._whole, slow), (self._replaced, slow), (self._late, quick):
@@ -217,13 +223,13 @@ class BotCheck:
             with suppress(ChannelClosed):
                 await self._server.send(message)
 
-    async def _until(self, *kinds: type, within_s: float) -> Any:
+    async def _until(self, *kinds: Any, within_s: float) -> Any:
         """Pass messages on until one of a kind comes; one of the bot's then is not passed on.
 
         Raises:
             Surprise: it does not come, or the bot's connection or process ends first.
         """
-        wanted = " or ".join(str(kind.__struct_config__.tag or "hello") for kind in kinds)
+        wanted = " or ".join(kind.__struct_config__.tag or "hello" for kind in kinds)
         try:
             async with asyncio.timeout(within_s):
                 while True:
@@ -317,13 +323,19 @@ class BotCheck:
     async def _next_turn(self, answer: Answer, clause: Clause) -> wire.YourTurn:
         """Pass an answer on, and those to refusals; return the next turn, in which we try this."""
         self._clause = clause
+        if clause is Clause.BOT_TYPES:
+            await self._tell({"type": "x_check"})
         await self._pass_on(answer)
-        within_s = self._time_ms / 1_000 + PONG_S
-        with self.report.trying(Clause.BOT_TURN):
-            came = await self._until(wire.YourTurn, wire.GameOver, within_s=within_s)
-            if isinstance(came, wire.GameOver):
-                raise Surprise(f"expected a turn; the game ended: {came.message}")
-        return cast("wire.YourTurn", came)
+        with self.report.trying(clause):
+            return cast("wire.YourTurn", await self._unless_over(wire.YourTurn))
+
+    async def _unless_over(self, kind: type) -> Any:
+        """Wait for a message of the server; if the game ends before, what is to follow is off."""
+        came = await self._until(kind, wire.GameOver, within_s=self._time_ms / 1_000 + PONG_S)
+        if isinstance(came, wire.GameOver):
+            self.report.fail(Clause.BOT_TURN, f"expected the game to go on: {came.message}")
+            raise Unmet
+        return came
 
     async def _whole(self) -> None:
         """Begin a game, have a move refused, lose the connection twice, and end it."""
@@ -334,8 +346,6 @@ class BotCheck:
         answer = await self._answer(turn, Clause.BOT_REFUSED, attempt=2)
         for clause in (Clause.BOT_FIELDS, Clause.BOT_REPEATED, Clause.BOT_TYPES):
             turn = await self._next_turn(answer, clause)
-            if clause is Clause.BOT_TYPES:
-                await self._tell({"type": "x_check"})
             answer = await self._answer(turn, clause)
         turn = await self._next_turn(answer, Clause.BOT_PINGS)
         await self._tell(_PING)
@@ -348,7 +358,7 @@ class BotCheck:
         self._clause, self._opponent.holds = Clause.BOT_RESUMED, True
         await self._pass_on(answer)
         with report.trying(Clause.BOT_RESUMED):
-            await self._until(wire.Played, within_s=PONG_S)
+            await self._unless_over(wire.Played)
             await self._come_back()
             self._opponent.go_on()
             turn = await self._until(wire.YourTurn, within_s=PONG_S)
@@ -373,7 +383,7 @@ class BotCheck:
         self._opponent.holds = True
         await self._pass_on(answer)
         with self.report.trying(Clause.BOT_REPLACED):
-            await self._until(wire.Played, within_s=PONG_S)
+            await self._unless_over(wire.Played)
             await self._tell(wire.Goodbye(code="replaced", message="you logged in elsewhere"))
             await cast("WebSocketChannel", self._bot).close(1008, "replaced")
             await self._expect_quiet(wire.Hello)

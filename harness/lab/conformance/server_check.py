@@ -31,7 +31,7 @@ LONGEST_TURN_MS = 20_000
 """The longest turn that we let pass to see the game lost on time."""
 WAIT_S = 0.3
 """How long our first turn takes, so that its cost shows."""
-STRANGE = {"x_check": ["x" * 8_000]}
+STRANGE: dict[str, Any] = {"x_check": ["x" * 8_000]}
 """A field that nobody knows."""
 
 _REFUSALS: tuple[tuple[Clause, wire.Message | Mapping[str, Any], str], ...] = (
