@@ -171,6 +171,8 @@ def _try_bot(command: str, time_ms: int, rules: str | None, tables: options.Tabl
 
 def _show(report: Report, *, as_json: bool) -> None:
     """Print a line for each clause; fail if one has failed."""
+    from harness.lab.conformance.clauses import NOT_REACHED
+
     results = report.results()
     if as_json:
         print_json(
@@ -181,8 +183,12 @@ def _show(report: Report, *, as_json: bool) -> None:
         )
     else:
         for clause, result in results.items():
-            why = f": {result.why}" if result.why else ""
-            print(f"§{clause.section} {result.verdict}: {clause.demand}{why}")
+            why = f". {result.why[0].upper()}{result.why[1:]}" if result.why else ""
+            if result is not NOT_REACHED:
+                print(f"§{clause.section} {result.verdict}: {clause.demand}{why}")
+        left = [f"§{clause.section}" for clause, it in results.items() if it is NOT_REACHED]
+        if left:
+            print(f"not tried, since an earlier step failed: {', '.join(dict.fromkeys(left))}")
         count = Counter(result.verdict for result in results.values())
         print(f"\n{count['pass']} pass, {count['FAIL']} fail, {count['skipped']} skipped.")
     if any(result.verdict == "FAIL" for result in results.values()):

@@ -371,7 +371,7 @@ class BotCheck:
         await self._pass_on(answer)
         with report.trying(Clause.BOT_OVER):
             await self._until(wire.GameOver, within_s=self._time_ms / 1_000)
-            await self._expect_quiet(wire.GameMessage)
+            await self._expect_no(wire.GameMessage, "no word about the game")
         report.met(
             *(Clause.BOT_STATES, Clause.BOT_MOVES, Clause.BOT_DEADLINE),
             *(Clause.BOT_FRAMES, Clause.BOT_MESSAGES),
@@ -386,7 +386,7 @@ class BotCheck:
             await self._unless_over(wire.Played)
             await self._tell(wire.Goodbye(code="replaced", message="you logged in elsewhere"))
             await cast("WebSocketChannel", self._bot).close(1008, "replaced")
-            await self._expect_quiet(wire.Hello)
+            await self._expect_no(wire.Hello, "no new connection")
 
     async def _late(self) -> None:
         """Keep the bot's answer back until the game is lost on time."""
@@ -396,9 +396,10 @@ class BotCheck:
                 await self._until(*_ANSWERS, wire.GameOver, within_s=PONG_S), wire.GameOver
             ):
                 pass
-            await self._expect_quiet(wire.GameMessage, but_seq=turn.seq)  # that may have crossed
+            # Its answer may have crossed with the end.
+            await self._expect_no(wire.GameMessage, "no word about the game", but_seq=turn.seq)
 
-    async def _expect_quiet(self, kind: Any, but_seq: int = -1) -> None:
+    async def _expect_no(self, kind: Any, what: str, but_seq: int = -1) -> None:
         """Wait a while in which the bot should say nothing of a kind; pass nothing on."""
         with suppress(TimeoutError):
             async with asyncio.timeout(QUIET_S):
@@ -406,8 +407,7 @@ class BotCheck:
                     source, content = await self._came.get()
                     is_late = getattr(content, "seq", None) == but_seq
                     if source is self._bot and isinstance(content, kind) and not is_late:
-                        came = shown(content)
-                        raise Surprise(f"expected nothing of the kind; there came {came}")
+                        raise Surprise(f"expected {what}; there came {shown(content)}")
 
     async def _come_back(self) -> None:
         """Lose the connection; wait until the bot is back in its game, started again if need be."""

@@ -89,6 +89,9 @@ class Result(NamedTuple):
     """Of a failure, what was expected and what came; of a clause that was not tried, why."""
 
 
+NOT_REACHED = Result("skipped", "an earlier step failed")
+
+
 class Surprise(Exception):
     """Something else came than was expected; the message says both."""
 
@@ -150,5 +153,4 @@ class Report:
 
     def results(self) -> dict[Clause, Result]:
         """Return the result of each clause; those that no step came to count as not tried."""
-        left = Result("skipped", "an earlier step failed")
-        return {clause: result or left for clause, result in self._results.items()}
+        return {clause: result or NOT_REACHED for clause, result in self._results.items()}

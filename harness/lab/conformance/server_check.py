@@ -178,11 +178,17 @@ class ServerCheck:
         return Line(await dial(self._url, token=self._token, tls=self._tls, subprotocols=offered))
 
     async def _login(self, *subprotocols: str, role: Role = "player", **more: object) -> Line:
-        """Open a connection and say hello."""
+        """Open a connection and say hello; raise Unmet if only others may come."""
         line, is_player = await self._dial(*subprotocols), role == "player"
         secret = {"secret": self._secret} if is_player else {}
         await line.say({"type": "hello", "role": role, "name": self._name} | secret | more)
-        welcome = await line.expect(wire.Welcome)
+        answer = await line.receive()
+        if isinstance(answer, wire.Error) and answer.code in ("forbidden", "banned"):
+            why = f"{self._name} is turned away ({answer.message}); see --name and --token-file"
+            self.report.skip(why, *self.report.untried())
+            raise Unmet
+        if not isinstance(welcome := answer, wire.Welcome):
+            raise Surprise(f"expected welcome; there came {shown(answer)}")
         if is_player:
             self._welcome, self._secret = welcome, welcome.secret or self._secret
         return line
@@ -339,8 +345,10 @@ class ServerCheck:
             await line.error("bad_attempt")
         with suppress(Unmet), trying(Clause.THOUGHTS):
             await line.play(wire.Info(game=turn.game, seq=turn.seq, text="This is the kit."))
+            sent_ms = now_ms()
             await line.say(wire.Ping(id=turn.seq))
             await line.expect(wire.Pong)
+            game.slack_ms = SLACK_MS + line.at_ms - sent_ms
         await asyncio.sleep(WAIT_S)
         with trying(Clause.REFUSED):
             for attempt, bad in enumerate(game.bad_moves(), start=1):

@@ -22,6 +22,7 @@ from harness.lab.conformance.bot_check import BotCheck
 from harness.lab.conformance.clauses import Clause, Report
 from harness.lab.conformance.server_check import ServerCheck
 from harness.server.tables import TableKind, Tables
+from harness.server.tokens import KnownTokens, hash_token
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.messages import Message
@@ -31,7 +32,7 @@ from protocol.websocket import WebSocketChannel, dial, listen
 REPOSITORY = Path(__file__).parents[3]
 BROKEN = REPOSITORY / "tests" / "broken_bot.py"
 FEW = "AT DO GO IN IS IT NO ON OR SO TO US WE ATE EAT RAT RED SEA SIT TEA TIE TIN TOE"
-QUICK = TimeControl(initial_ms=1_500, max_overtime_ms=0)
+QUICK = TimeControl(initial_ms=2_500, max_overtime_ms=0)
 
 Change = Callable[[dict[str, Any]], dict[str, Any] | None]
 """Changes a message between a client and a server; None: it is not passed on."""
@@ -106,6 +107,18 @@ async def test_our_server_passes(tmp_path: Path) -> None:
     assert not await tried(tmp_path)
 
 
+async def test_a_server_that_asks_for_a_token_is_said_not_to_be_tried(tmp_path: Path) -> None:
+    (tmp_path / "tokens").write_text(f"ann {hash_token('a')}\n")
+    report, known = Report("server"), KnownTokens(tmp_path / "tokens", print)
+    async with served(tmp_path / "db", known=known) as server:
+        await ServerCheck(url_of(server), report).run()
+    results = report.results()
+    assert not failures(report)
+    assert results[Clause.NO_HELLO].verdict == "pass"
+    assert "--token-file" in results[Clause.HELLO].why
+    assert results[Clause.DRAWS] == results[Clause.HELLO]
+
+
 def next_turn(message: dict[str, Any]) -> dict[str, Any]:
     is_turn = message["type"] == "your_turn"
     return message | ({"seq": message["seq"] + 1} if is_turn else {})
@@ -153,7 +166,7 @@ async def test_a_broken_server_fails_its_clause(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(server_check, "PATIENCE_S", 1.0)
+    monkeypatch.setattr(server_check, "PATIENCE_S", 1.5)
     as_it_is: Change = lambda message: message  # noqa: E731
     failed = await tried(tmp_path, change or as_it_is, change_said or as_it_is)
     assert words in failed[clause], failed
@@ -207,7 +220,7 @@ async def test_the_examples_pass(bot: str, tmp_path: Path, monkeypatch: pytest.M
         ("forgets its game", Clause.BOT_RESUMED, "resume"),
         ("talks on", Clause.BOT_OVER, "move"),
         ("another nonce", Clause.BOT_NONCES, "nonce"),
-        ("comes back", Clause.BOT_REPLACED, "hello"),
+        ("comes back", Clause.BOT_REPLACED, "no new connection"),
         ("numbers as texts", Clause.BOT_MESSAGES, "int"),
     ],
 )
