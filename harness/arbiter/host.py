@@ -99,7 +99,8 @@ class GameHost:
                 await self._carry_out(await self._next_effects())
             for number, style in enumerate(self.book.styles):  # what our own players learned
                 opponent = self.book.opened.players[1 - number]
-                if style and self._seats[number].is_ours and opponent not in self._unproven:
+                is_own = opponent not in self._unproven and not self.is_casual  # no hint's moves
+                if style and self._seats[number].is_ours and is_own:
                     self._journal.keep_style(opponent, style)
         except asyncio.CancelledError:  # the server stops; the game goes on from here in another
             if self._table.book.clock_runs:

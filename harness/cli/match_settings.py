@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.players.options import parse_duration
-from bot.registry import SeatError, SeatSpec
+from bot.registry import LEVELS, SeatError, SeatSpec
 from bot.seat.containment import containment
 from bot.seat_text import LONGEST_NAME, beside, parse_seat
 from engine.notation.cgp import read_cgp
@@ -318,10 +318,8 @@ def _seat(text: str, folder: Path = Path()) -> SeatSpec:
     try:
         return parse_seat(text, folder)
     except SeatError:
-        from .play import HANDICAPS  # imports the server
-
-        if text in HANDICAPS:
-            seat, _ = HANDICAPS[text]
+        if text in LEVELS:
+            seat, _ = LEVELS[text]
             raise CommandFailed(f"{text} is a level of tilewire play: {seat}") from None
         raise
 

@@ -95,11 +95,9 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
     return specs
 
 
-def offered(
-    specs: Mapping[str, SeatSpec], abouts: Mapping[str, str] = {}, **others: Any
-) -> Offered:
-    """Return what a server offers to people: its bots, the weakest first; ``abouts`` replace."""
-    told = {name: abouts.get(name) or about(specs[name]) for name in by_strength(specs)}
+def offered(specs: Mapping[str, SeatSpec], **others: Any) -> Offered:
+    """Return what a server offers to people: its bots, the weakest first."""
+    told = {name: about(specs[name]) for name in by_strength(specs)}
     wins = {name: wins_against_static(spec) for name, spec in specs.items()}
     return Offered(
         told, wins={name: won for name, won in wins.items() if won is not None}, **others
