@@ -27,7 +27,7 @@ from .database import JournalError
 from .journal import Journal
 from .lag import LagMeter
 from .lease import LeaseLost
-from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Thought, Turn
+from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Thought, TurnRecord
 from .scorebook import Scorebook
 from .seat import Came, Gone, Happening, Noted, Ruled, Said, Seat, TimeGift
 from .table import Effects, Sends, Table
@@ -249,7 +249,7 @@ class GameHost:
         for seat in effects.restart:
             log.info("seat restarted", game=self.game, seat=seat)
             self._seats[seat].restart()
-        if any(isinstance(record, Turn | Began) for record in effects.records):
+        if any(isinstance(record, TurnRecord | Began) for record in effects.records):
             now = now_ms()
             self._next_note_ms = now + NOTE_EVERY_MS
             await self._carry_out(self._table.begin_turn(now))

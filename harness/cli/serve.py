@@ -31,7 +31,7 @@ from harness.server.ladder.settings import (
 from harness.server.page_analysis.process import AnalysisProcess
 from harness.server.page_analysis.queue import AnalysisSettings
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper
 from protocol.accepting import check_address
 from protocol.errors import PeerError
@@ -301,7 +301,7 @@ def _run_tournament(
     async def run() -> None:
         with closing(Journal(plan.files.path / "match.db", RESERVE_BYTES)) as journal:
             server = MatchServer(
-                Tables(TableKind(lexicon=words)),
+                ServerTables(TableKind(lexicon=words)),
                 journal,
                 Gatekeeper(journal, access.tokens, plan.entrants),
                 host=settings["host"],

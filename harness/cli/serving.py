@@ -35,7 +35,7 @@ from harness.seats.seats import Worker
 from harness.server.ladder.settings import ServerTime
 from harness.server.play import Offered
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from lexicons.store import Lexicon, load_lexicon
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
@@ -131,7 +131,7 @@ class House:
         self._numbers = count()  # of games, so that each has random numbers of its own
         main = self._open(MAIN, equipment, None)
         kinds = [self._open(name, *what) for name, what in others.items()]
-        self.tables = Tables(main, kinds, self._of_game)
+        self.tables = ServerTables(main, kinds, self._of_game)
 
     def _open(
         self,

@@ -29,7 +29,7 @@ from harness.arbiter.scorebook import Scorebook
 from harness.cli.serving import House, read_bots
 from harness.server.play import Offered
 from harness.server.server import MatchServer
-from harness.server.tables import Tables
+from harness.server.tables import ServerTables
 from harness.server.tokens import Gatekeeper
 from lexicons.alphabet import EMPTY
 from lexicons.store import load_lexicon
@@ -168,7 +168,7 @@ class Running:
         double = replace(main, name="double", rules=replace(main.rules, challenge="double"))
         self.journal = Journal(self.path)
         self.server = MatchServer(
-            Tables(main, [double]),
+            ServerTables(main, [double]),
             self.journal,
             Gatekeeper(self.journal),
             self.house.lend,
