@@ -305,9 +305,9 @@ class View:
         wanted = sys.maxsize - 1 if count is None else count + len(refused)
         ranked = self._generator().best(self.position, wanted)
         moves = [
-            ValuedMove(found.move, found.score, found.equity / POINT, found.leave)
-            for found in ranked
-            if found.move not in refused
+            ValuedMove(row.move, row.score, row.equity / POINT, row.leave)
+            for row in ranked
+            if row.move not in refused
         ]
         return moves[:count] or [ValuedMove(PASS, 0, PASS_EQUITY / POINT, self.rack)]
 
@@ -332,8 +332,8 @@ class View:
         from engine.movegen.evaluation import POINT
 
         self.score(move)
-        known = canonical(move, self.position.board) if isinstance(move, Place) else move
-        return ranked_moves(self._generator(), self.position, [known])[0].equity / POINT
+        standard = canonical(move, self.position.board) if isinstance(move, Place) else move
+        return ranked_moves(self._generator(), self.position, [standard])[0].equity / POINT
 
     def leave_after(self, move: Move) -> Rack:
         """Return the tiles that a move leaves on the rack, before the draw.
@@ -409,8 +409,8 @@ class View:
         layout = self.rules.layout
         if not (0 <= row < layout.rows and 0 <= column < layout.columns):
             return 1, 1
-        at = row * layout.columns + column
-        return layout.letter_multipliers[at], layout.word_multipliers[at]
+        square = row * layout.columns + column
+        return layout.letter_multipliers[square], layout.word_multipliers[square]
 
     def squares(self, move: Move) -> list[tuple[int, int]]:
         """Return the row and column of each tile that a move lays."""
@@ -570,8 +570,8 @@ class Budget:
         self._on_change = told
 
     def _changed(self) -> None:
-        if (told := self._on_change) is not None:
-            told()
+        if (on_change := self._on_change) is not None:
+            on_change()
 
 
 class Listener:

@@ -164,7 +164,9 @@ class SeatSpec:
         if self.kind == "engine" and self.dialect != "files":
             words, folder = shlex.split(self.target), dict(self.options).get("folder", "")
             rest = [Path(folder, word) for word in words[1:]]
-            files = [it for it in rest if SCRIPT.fullmatch(it.name) or os.access(it, os.X_OK)]
+            files = [
+                path for path in rest if SCRIPT.fullmatch(path.name) or os.access(path, os.X_OK)
+            ]
             files.append(Path(shutil.which(words[0]) or words[0]))
         elif self.kind == "local" and self.module.endswith(".py"):
             files = sorted(Path(self.module).parent.glob("*.py"))
@@ -220,7 +222,7 @@ def known_bots() -> dict[str, str]:
 
 def usual_bots() -> dict[str, str]:
     """Map the names of the bots that a server has for people to their seats."""
-    return {name: seat for name, (seat, _) in LEVELS.items()} | {it: it for it in known_bots()}
+    return {name: seat for name, (seat, _) in LEVELS.items()} | {bot: bot for bot in known_bots()}
 
 
 def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatSpec:
@@ -373,25 +375,28 @@ def _check_methods(spec: SeatSpec, player: Player) -> None:
 
     from .player import Player
 
-    known = {name: getattr(Player, name) for name in dir(Player) if name[0] != "_"}
+    player_methods = {name: getattr(Player, name) for name in dir(Player) if name[0] != "_"}
     for name in dir(type(player)):
-        close = get_close_matches(name, known, 1, 0.8)
+        close = get_close_matches(name, player_methods, 1, 0.8)
         if name[0] == "_" or not close or not isfunction(method := getattr(type(player), name)):
             continue
-        taken, wanted = signature(getattr(player, name)), [*signature(known[close[0]]).parameters]
+        parameters, wanted = (
+            signature(getattr(player, name)),
+            [*signature(player_methods[close[0]]).parameters],
+        )
         is_async = iscoroutinefunction(method) or isgeneratorfunction(method)
-        is_wrong = [*taken.parameters] == wanted[1:]
-        if name in known:
+        is_wrong = [*parameters.parameters] == wanted[1:]
+        if name in player_methods:
             try:
-                taken.bind(*wanted[1:])
+                parameters.bind(*wanted[1:])
                 is_wrong = is_async
             except TypeError:
                 is_wrong = True
         if is_wrong:
-            at = f"{method.__code__.co_filename}, line {method.__code__.co_firstlineno}"
+            place = f"{method.__code__.co_filename}, line {method.__code__.co_firstlineno}"
             own = f"{'async ' * is_async}{name}({', '.join(signature(method).parameters)})"
             written = f"def {close[0]}({', '.join(wanted)})"
-            raise SeatError(f"{at}: write {written} in place of {own}")
+            raise SeatError(f"{place}: write {written} in place of {own}")
     if getattr(player.choose, "__func__", None) is Player.choose:
         raise SeatError(f"{spec.text!r} has no method choose(self, view, budget)")
 
@@ -416,8 +421,8 @@ def check_options(spec: SeatSpec, factory: Factory) -> dict[str, str]:
     if any(parameter.kind is Parameter.VAR_KEYWORD for parameter in parameters):
         return {}
     named = (Parameter.POSITIONAL_OR_KEYWORD, Parameter.KEYWORD_ONLY)
-    taken = (parameter for parameter in parameters if parameter.kind in named)
-    is_required = {parameter.name: parameter.default is parameter.empty for parameter in taken}
+    accepted = (parameter for parameter in parameters if parameter.kind in named)
+    is_required = {parameter.name: parameter.default is parameter.empty for parameter in accepted}
     _check_options(spec.text, dict(spec.options), is_required)
     kinds = dict[str, str]()
     for parameter in parameters:
@@ -445,9 +450,9 @@ def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bo
     unknown = sorted(options.keys() - taken.keys())
     if unknown:
         listed = ", ".join(repr(key) for key in unknown)
-        known = f"it takes: {', '.join(taken)}" if taken else "it takes none"
+        accepted_text = f"it takes: {', '.join(taken)}" if taken else "it takes none"
         close = did_you_mean(unknown[0], taken)
-        raise SeatError(f"{text!r}: no option is called {listed}; {known}{close}")
+        raise SeatError(f"{text!r}: no option is called {listed}; {accepted_text}{close}")
     missing = [key for key, needed in taken.items() if needed and key not in options]
     if missing:
         lacks = f"the option {missing[0]!r} is required; write ?{missing[0]}=… behind the seat"

@@ -43,19 +43,19 @@ def read_config_file(path: Path, kind: type[_T]) -> _T:
         ValueError: names the file, the key, what is wrong, and what to write.
     """
     try:
-        said = tomllib.loads(read_text(path))
+        values = tomllib.loads(read_text(path))
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from None
     except RecursionError:
         raise ValueError(f"{path} has lists or tables nested too deeply") from None
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{path} is not TOML: {error}; text must be in quotes") from None
-    said = {key: value for key, value in said.items() if value != ""}
+    values = {key: value for key, value in values.items() if value != ""}
     try:
-        _check_keys(said, inspect.type_info(kind), "")
-        return msgspec.convert(said, kind, dec_hook=_custom)
+        _check_keys(values, inspect.type_info(kind), "")
+        return msgspec.convert(values, kind, dec_hook=_custom)
     except msgspec.ValidationError as error:
-        raise ValueError(f"{path}: {in_words(str(error), said, kind)}") from None
+        raise ValueError(f"{path}: {in_words(str(error), values, kind)}") from None
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from None
 

@@ -47,12 +47,12 @@ def once(tell: Callable[[str], None]) -> Callable[[str], None]:
 
     A sentence may come from anybody, so it is made safe to print and cut to 200 characters.
     """
-    told: set[str] = set()
+    sent: set[str] = set()
 
     def tell_once(sentence: str) -> None:
         safe = plain(sentence)[:200]
-        if safe not in told and len(told) < 20:
-            told.add(safe)
+        if safe not in sent and len(sent) < 20:
+            sent.add(safe)
             tell(safe)
 
     return tell_once
@@ -165,7 +165,7 @@ def fitting(
     widths = [width + gap for width in _widths(head, rows)]
     shown = list(range(len(head)))
     for name in drop:
-        if width is None or sum(widths[at] for at in shown) - gap <= width:
+        if width is None or sum(widths[column] for column in shown) - gap <= width:
             break
         shown.remove(head.index(name))
     return shown
@@ -182,7 +182,7 @@ def table(
     Columns of ``drop`` are left out as ``fitting`` says.
     """
     shown = fitting(head, rows, width, drop)
-    lines = [[line[at] for at in shown] for line in (head, *rows)]
+    lines = [[line[column] for column in shown] for line in (head, *rows)]
     widths = _widths(lines[0], lines[1:])
     texts = [
         "  ".join(
@@ -199,7 +199,7 @@ def folded(head: Sequence[str], rows: Sequence[Sequence[str]], width: int | None
     Columns that don't fit follow in a table below, which has the first column too.
     """
     return "\n\n".join(
-        table([head[at] for at in part], [[row[at] for at in part] for row in rows])
+        table([head[column] for column in part], [[row[column] for column in part] for row in rows])
         for part in parts(head, rows, width)
     )
 
@@ -211,24 +211,28 @@ def parts(
 
     The first column is in all of them, and one without a head stays with the column before.
     """
-    found, widths = [[0]], [width + gap for width in _widths(head, rows)]
+    column_groups, widths = [[0]], [width + gap for width in _widths(head, rows)]
     groups: list[list[int]] = []
-    for at, name in enumerate(head[1:], start=1):
+    for column, name in enumerate(head[1:], start=1):
         if name or not groups:
             groups.append([])
-        groups[-1].append(at)
+        groups[-1].append(column)
     for group in groups:
-        shown = [*found[-1], *group]
-        if width is None or sum(widths[at] for at in shown) - gap <= width or found == [[0]]:
-            found[-1] = shown
+        shown = [*column_groups[-1], *group]
+        if (
+            width is None
+            or sum(widths[column] for column in shown) - gap <= width
+            or column_groups == [[0]]
+        ):
+            column_groups[-1] = shown
         else:
-            found.append([0, *group])
-    return found
+            column_groups.append([0, *group])
+    return column_groups
 
 
 def _widths(head: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     """Return the width of each column, in cells of a terminal."""
-    return [max(cell_len(line[at]) for line in (head, *rows)) for at in range(len(head))]
+    return [max(cell_len(line[column]) for line in (head, *rows)) for column in range(len(head))]
 
 
 def plain_text(view: RenderableType, width: int = 80) -> str:

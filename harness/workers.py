@@ -189,8 +189,8 @@ def _work(function: Callable[[_Common, _Share], _Result], common: Path, share: _
         try:  # what the parent can't unpickle would break its pool
             pickle.loads(pickle.dumps(error))
         except Exception:
-            told = RuntimeError(f"{type(error).__name__}: {error}")
-            raise told.with_traceback(error.__traceback__) from None
+            raised = RuntimeError(f"{type(error).__name__}: {error}")
+            raise raised.with_traceback(error.__traceback__) from None
         raise
     with tempfile.NamedTemporaryFile(dir=common.parent, delete=False) as file:
         pickle.dump(result, file, pickle.HIGHEST_PROTOCOL)

@@ -91,9 +91,9 @@ def full_statistics(
     blanks = int(counts[BLANK])
     draws, racks, chances = [], [], np.zeros(len(sets))
     for used in range(min(blanks, rack_size) + 1):
-        found = _racks(letters, sizes, counts, used)
-        ways = found.ways * comb(blanks, used) / comb(distribution.total, rack_size)
-        chances += np.bincount(found.makers, ways[found.made], len(sets))
+        statistics = _racks(letters, sizes, counts, used)
+        ways = statistics.ways * comb(blanks, used) / comb(distribution.total, rack_size)
+        chances += np.bincount(statistics.makers, ways[statistics.made], len(sets))
         others = comb(distribution.total - blanks, rack_size - used)
         chance = comb(blanks, used) * others / comb(distribution.total, rack_size)
         draws.append(FullDraw(used, chance, float(ways.sum()) / chance if chance else 0.0))
@@ -101,12 +101,12 @@ def full_statistics(
         racks.append(
             tuple(
                 FullRack(
-                    alphabet.text([*found.letters[at].tolist(), *[BLANK] * used]),
-                    int(found.words[at]),
-                    () if used else _spelled(full[of_word == at], alphabet),
+                    alphabet.text([*statistics.letters[index].tolist(), *[BLANK] * used]),
+                    int(statistics.words[index]),
+                    () if used else _spelled(full[of_word == index], alphabet),
                 )
-                for at in highest(np.where(found.ways > 0, found.words, 0), top)
-                if found.ways[at]
+                for index in highest(np.where(statistics.ways > 0, statistics.words, 0), top)
+                if statistics.ways[index]
             )
         )
     return FullStatistics(
@@ -114,9 +114,9 @@ def full_statistics(
         tuple(draws),
         tuple(racks),
         tuple(
-            FullWords(_spelled(full[of_word == at], alphabet), float(chances[at]))
-            for at in highest(chances, top)
-            if chances[at]
+            FullWords(_spelled(full[of_word == index], alphabet), float(chances[index]))
+            for index in highest(chances, top)
+            if chances[index]
         ),
     )
 
@@ -127,14 +127,14 @@ def _racks(letters: U8, words: I64, counts: I64, blanks: int) -> _Racks:
     ``words`` counts the words of each set.
     """
     keys, makers, size = [], [], letters.shape[1]
-    for kept in combinations(range(size), size - blanks):
+    for letters_kept in combinations(range(size), size - blanks):
         # Of equal letters the last are kept, so that no rack counts twice.
         wanted = np.ones(len(letters), np.bool_)
-        for at in kept:
-            if at + 1 < size and at + 1 not in kept:
-                wanted &= letters[:, at] != letters[:, at + 1]
+        for index in letters_kept:
+            if index + 1 < size and index + 1 not in letters_kept:
+                wanted &= letters[:, index] != letters[:, index + 1]
         rows = np.flatnonzero(wanted)
-        keys.append(_packed(letters[rows][:, kept]))
+        keys.append(_packed(letters[rows][:, letters_kept]))
         makers.append(rows)
     owners = np.concatenate(makers)
     racks, made = np.unique(np.concatenate(keys), return_inverse=True)
@@ -142,8 +142,8 @@ def _racks(letters: U8, words: I64, counts: I64, blanks: int) -> _Racks:
     makes = np.bincount(made, words[owners], len(racks)).astype(np.int64)
     # The ways to draw a rack: for each letter, copies left in the bag by copies drawn so far.
     ways, same = np.ones(len(racks)), np.zeros(len(racks))
-    for at, column in enumerate(apart.T):
-        same = np.where(column == apart[:, at - 1], same + 1, 0) if at else same
+    for index, column in enumerate(apart.T):
+        same = np.where(column == apart[:, index - 1], same + 1, 0) if index else same
         ways *= (counts[column] - same).clip(0) / (same + 1)
     return _Racks(apart, makes, ways, owners, made)
 

@@ -77,15 +77,15 @@ def parse_klv(
     graph = _checked(nodes, len(worths), table, source)
     bad = ~(np.abs(worths) <= MAX_WORTH)  # true for what is not a number, too
     if bad.any():
-        at = int(bad.argmax())
+        bad_leave = int(bad.argmax())
         raise ValueError(
-            f"{source}: value {at} is {worths[at]}; a worth is at most {MAX_WORTH} points either "
-            "way"
+            f"{source}: value {bad_leave} is {worths[bad_leave]}; "
+            f"a worth is at most {MAX_WORTH} points either way"
         )
     values = table.values.copy()
     for places in _find_places(graph, table, source):
-        kept = worths[places.rank[places.possible]].astype(np.float64)
-        values[places.place[places.possible]] = np.rint(kept * 1000)
+        leave_values = worths[places.rank[places.possible]].astype(np.float64)
+        values[places.place[places.possible]] = np.rint(leave_values * 1000)
     return LeaveTable(table.distribution, values, rack_size)
 
 
@@ -193,8 +193,8 @@ def _find_places(graph: _Graph, table: LeaveTable, source: str) -> Iterator[_Pla
     empty = _Leaves(begin, nothing, nothing, nothing, nothing, np.ones(1, np.bool_))
     single, places = _longer(empty, 1, graph, table, source)
     yield places
-    for at in range(len(single.begin)):
-        leaves = _Leaves._make(each[at : at + 1] for each in single)
+    for index in range(len(single.begin)):
+        leaves = _Leaves._make(each[index : index + 1] for each in single)
         for size in range(2, table.rack_size):
             leaves, places = _longer(leaves, size, graph, table, source)
             yield places
@@ -212,19 +212,19 @@ def _longer(
     node = np.arange(len(row)) - (np.cumsum(lengths) - lengths - begin)[row]
     tile = arcs.tile[node].astype(np.int64)
     if (tile < leaves.tile[row]).any():
-        at = int(node[(tile < leaves.tile[row]).argmax()])
+        bad_node = int(node[(tile < leaves.tile[row]).argmax()])
         raise ValueError(
-            f"{source}: at node {at} a leave goes on with a tile less than the one before; the "
-            "tiles of a leave are sorted (is it a list of words?)"
+            f"{source}: at node {bad_node} a leave goes on with a tile less than the one before; "
+            "the tiles of a leave are sorted (is it a list of words?)"
         )
-    taken = np.where(tile == leaves.tile[row], leaves.taken[row], 0) + 1
-    possible = leaves.possible[row] & (taken <= np.array(table.distribution.counts)[tile])
+    repeats = np.where(tile == leaves.tile[row], leaves.taken[row], 0) + 1
+    possible = leaves.possible[row] & (repeats <= np.array(table.distribution.counts)[tile])
     rank = leaves.rank[row] + before[node] - before[begin[row]]
     place = leaves.place[row] + binomials[size - 1][tile]
     is_leave = arcs.accepts[node]
     places = _Places(rank[is_leave], place[is_leave] + offsets[size], possible[is_leave])
     following = arcs.child[node].astype(np.int64)
-    return _Leaves(following, tile, taken, rank + is_leave, place, possible), places
+    return _Leaves(following, tile, repeats, rank + is_leave, place, possible), places
 
 
 def _all_leaves(counts: tuple[int, ...], longest: int) -> Arcs:

@@ -93,11 +93,11 @@ def best_openings(
             tried.append(_Tried(of_length, runs, scores, blanks))
     best = np.concatenate([each.scores.max(axis=1) for each in tried] or [np.zeros(0)])
     ends = np.cumsum([len(each.words) for each in tried])
-    shown = [at for at in highest(best, top) if best[at] > _IMPOSSIBLE]
+    shown = [index for index in highest(best, top) if best[index] > _IMPOSSIBLE]
     plays = []
-    for at in shown:
-        table = int(np.searchsorted(ends, at, side="right"))
-        row = at - int(ends[table]) + len(tried[table].words)
+    for index in shown:
+        table = int(np.searchsorted(ends, index, side="right"))
+        row = index - int(ends[table]) + len(tried[table].words)
         plays.append(_play(tried[table], row, distribution.alphabet))
     last = best[shown[-1]] if shown else np.inf
     more = np.count_nonzero(best == last) - np.count_nonzero(best[shown] == last)
@@ -180,8 +180,8 @@ def _play(tried: _Tried, row: int, alphabet: Alphabet) -> OpeningPlay:
     best = np.flatnonzero(scores == scores.max()).tolist()
     blanks = int(tried.blanks[row, best[0]])
     tiles = [
-        letter | BLANK_FLAG * (blanks >> at & 1)
-        for at, letter in enumerate(tried.words[row].tolist())
+        letter | BLANK_FLAG * (blanks >> index & 1)
+        for index, letter in enumerate(tried.words[row].tolist())
     ]
     return OpeningPlay(
         int(scores.max()), alphabet.text(tiles), tuple(tried.runs[run].square for run in best)

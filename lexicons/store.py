@@ -152,12 +152,12 @@ def load_lexicon(
 
 
 def _file(name_or_path: str | Path) -> Path:
-    path, known = Path(name_or_path), ", ".join(_embedded_names())
+    path, names = Path(name_or_path), ", ".join(_embedded_names())
     with suppress(OSError):  # a text too long for a path
         if path.is_file():
             return path
         if path.is_dir():
-            raise ValueError(f"{path} is a folder; a lexicon is a file, or embedded: {known}")
+            raise ValueError(f"{path} is a folder; a lexicon is a file, or embedded: {names}")
         if path.exists():
             raise ValueError(f"{path} is not a regular file; a lexicon must be one")
     name = str(name_or_path)
@@ -167,15 +167,15 @@ def _file(name_or_path: str | Path) -> Path:
             f"your distribution's package {PACKAGE_LISTS[name].package}"
         )
     raise FileNotFoundError(
-        f"no lexicon is called {name[:80]!r} (embedded: {known}) and no file is there"
+        f"no lexicon is called {name[:80]!r} (embedded: {names}) and no file is there"
     )
 
 
 def _from_list(
     name: str, content: bytes, source: str, distribution: TileDistribution, progress: _Progress
 ) -> Lexicon:
-    kept = _Kept(content, distribution)
-    cached = kept.graph()
+    stored = _Kept(content, distribution)
+    cached = stored.graph()
     if cached is not None:
         return Lexicon(name, distribution, *cached)
     words = parse_word_list(content, distribution.alphabet, source)
@@ -183,15 +183,15 @@ def _from_list(
     from .build import build_word_graph  # brings numba in, which only building needs
 
     graph = build_word_graph(words.matrix)
-    if not kept.keep(words.checksum, graph):
-        progress(f"{kept.folder} cannot be written, so the graph is built again next time")
+    if not stored.keep(words.checksum, graph):
+        progress(f"{stored.folder} cannot be written, so the graph is built again next time")
     return Lexicon(name, distribution, graph, words.checksum)
 
 
 def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -> Lexicon:
     graph = read_kwg(path, len(distribution.alphabet))
-    kept = _Kept(graph.nodes.tobytes(), distribution)
-    checksum = kept.checksum()
+    stored = _Kept(graph.nodes.tobytes(), distribution)
+    checksum = stored.checksum()
     if checksum is None:
         progress(f"reading the words of {path.name} (once for this file)")
         listed = list(islice(graph.words(), _MOST_WORDS + 1))
@@ -202,7 +202,7 @@ def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         checksum = WordList(distribution.alphabet, matrix).checksum
-        kept.keep(checksum)
+        stored.keep(checksum)
     return Lexicon(name_of(path), distribution, graph, checksum)
 
 

@@ -228,10 +228,13 @@ def _check_there(what: str, path: str) -> None:
 def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
     manifest = read_manifest(path)
     # Names of users' own files do not tell tiles apart; then what is in the table has to.
-    known = embedded_names(".csv").keys() - {distribution.name}
-    if manifest and manifest.tiles in known:
-        own, named = distribution, load_distribution(manifest.tiles)
-        differs = (named.alphabet.letters, named.counts) != (own.alphabet.letters, own.counts)
+    other_names = embedded_names(".csv").keys() - {distribution.name}
+    if manifest and manifest.tiles in other_names:
+        leaves_distribution, named = distribution, load_distribution(manifest.tiles)
+        differs = (named.alphabet.letters, named.counts) != (
+            leaves_distribution.alphabet.letters,
+            leaves_distribution.counts,
+        )
         if differs and manifest.is_of(Path(path).read_bytes()):
             raise ValueError(
                 f"the leave table {path} is for {manifest.tiles} tiles, says its manifest; the "

@@ -104,10 +104,10 @@ def parse_word_list(content: bytes, alphabet: Alphabet, source: str) -> WordList
     matrix = _read_tiles(lines, alphabet, source)
     rows = _as_strings(matrix)
     order = np.argsort(rows, kind="stable")
-    again = np.flatnonzero(rows[order[1:]] == rows[order[:-1]])
-    if again.size:
-        at = int(again[np.argmin(order[again + 1])])
-        first, second = int(order[at]), int(order[at + 1])
+    repeats = np.flatnonzero(rows[order[1:]] == rows[order[:-1]])
+    if repeats.size:
+        line_index = int(repeats[np.argmin(order[repeats + 1])])
+        first, second = int(order[line_index]), int(order[line_index + 1])
         raise ValueError(
             f"{source}, line {lines.numbers[second]}: {lines.words[second]!r} is in line "
             f"{lines.numbers[first]} already"
@@ -131,7 +131,7 @@ def _decode(content: bytes, source: str, alphabet: Alphabet) -> str:
     try:
         return decode_text(content, source)
     except ValueError as error:
-        said = str(error)
+        sentence = str(error)
     # Tell how to convert it from the first older encoding in which all its letters are tiles.
     letters = {letter for text in (*alphabet.letters, *alphabet.blanked) for letter in text}
     bytes_beyond_ascii = bytes(sorted({byte for byte in content if byte > 0x7F}))
@@ -143,8 +143,8 @@ def _decode(content: bytes, source: str, alphabet: Alphabet) -> str:
                 quoted = shlex.quote(source)
                 is_packed = text != source
                 command = f"xz -dc {quoted} | {convert}" if is_packed else f"{convert} {quoted}"
-                raise ValueError(f"{said}; it seems to be {encoding}: {command} > {out}")
-    raise ValueError(said)
+                raise ValueError(f"{sentence}; it seems to be {encoding}: {command} > {out}")
+    raise ValueError(sentence)
 
 
 def _read_tiles(lines: _Lines, alphabet: Alphabet, source: str) -> WordMatrix:

@@ -348,13 +348,15 @@ async def bind(host: str, port: int) -> tuple[socket.socket, ...]:
     bound: list[socket.socket] = []
     lacking: OSError | None = None
     try:
-        found = await loop.getaddrinfo(
+        addresses = await loop.getaddrinfo(
             None if host == "::" else host or None,
             port,
             type=socket.SOCK_STREAM,
             flags=socket.AI_PASSIVE,
         )
-        for family, address in dict.fromkeys((family, address) for family, *_, address in found):
+        for family, address in dict.fromkeys(
+            (family, address) for family, *_, address in addresses
+        ):
             at, wanted, *scope = cast("tuple[str, int, int, int]", address)
             if bound:  # one port for all families
                 wanted = bound[0].getsockname()[1]

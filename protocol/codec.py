@@ -125,14 +125,14 @@ def _sentence(error: Exception) -> str:
 
 def _once(encode: Callable[[Message], Frame]) -> Callable[[Message], Frame]:
     """Return an encoder that keeps its last frame: a message to hundreds is encoded once."""
-    kept: tuple[Message | None, Frame] = (None, b"")
+    last_frame: tuple[Message | None, Frame] = (None, b"")
 
     def encode_once(message: Message) -> Frame:
-        nonlocal kept
-        last, frame = kept
+        nonlocal last_frame
+        last, frame = last_frame
         if last is not message:
             frame = encode(message)
-            kept = message, frame
+            last_frame = message, frame
         return frame
 
     return encode_once

@@ -310,7 +310,7 @@ class BotSession:
         if isinstance(message, YourTurn):
             again = self._answer_again(message)
             if again:
-                return None, [cast("Message", self._send(said)) for said in again]
+                return None, [cast("Message", self._send(answer)) for answer in again]
         return message, []
 
     @staticmethod
@@ -331,13 +331,13 @@ class BotSession:
                 return False
 
     def _answer_again(self, turn: YourTurn) -> tuple[GameMessage, ...]:
-        kept = self._answers.get(turn.game, ())
-        answer = kept[-1] if kept else None
+        answers = self._answers.get(turn.game, ())
+        answer = answers[-1] if answers else None
         if not isinstance(answer, Answer) or answer.seq != turn.seq:
             return ()
         if isinstance(answer, Challenge) and turn.challenge_ms is UNSET:
             return ()  # too late by now
-        return () if not isinstance(answer, Resign) and answer.attempt != turn.attempt else kept
+        return () if not isinstance(answer, Resign) and answer.attempt != turn.attempt else answers
 
     def forget(self, game: str) -> None:
         """Count a game as over, whether or not its end was received."""

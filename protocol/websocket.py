@@ -192,8 +192,8 @@ def _unreached(url: str, error: Exception) -> str:
         return "a server's address is ws://host:port or wss://host:port"
     if isinstance(error, InvalidStatus) and error.response.status_code == HTTPStatus.OK:
         return "it answers with a page; a proxy on the way has to pass on Upgrade and Connection"
-    if isinstance(error, InvalidStatus) and (told := error.response.body):
-        sentence = told[:_MOST_SHOWN].decode(errors="replace").strip()
+    if isinstance(error, InvalidStatus) and (body := error.response.body):
+        sentence = body[:_MOST_SHOWN].decode(errors="replace").strip()
         return f"HTTP {error.response.status_code}, {sentence!r}"
     if isinstance(error, OSError):
         return without_number(error)

@@ -65,8 +65,8 @@ class ChallengerPlayer(Player):
         return [word for word in play.words if not self._knows(view, word)]
 
     def _knows(self, view: View, word: str) -> bool:
-        known = random.Random(f"{view.seed}/{word.upper()}").random() < self._share
-        return known and view.holds(word)
+        is_known = random.Random(f"{view.seed}/{word.upper()}").random() < self._share
+        return is_known and view.holds(word)
 
 
 def _phony(view: View, move: Place, chance: random.Random) -> Choice | None:

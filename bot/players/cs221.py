@@ -80,8 +80,8 @@ def mc_rh(
 
 
 def _sampling(*options: str) -> Sampling:
-    given = zip(Sampling._fields, options, _LEAST, _MOST, strict=True)
-    return Sampling(*(number(*option) for option in given))
+    fields = zip(Sampling._fields, options, _LEAST, _MOST, strict=True)
+    return Sampling(*(number(*option) for option in fields))
 
 
 def _weights(path: str, player: Trained) -> RackWeights:

@@ -56,8 +56,10 @@ class GreedyPlayer(Player):
         order = np.lexsort((moves.packed, -moves.equities, -moves.scores))
         order = order[: len(view.refused) + 1]
         refused = view.refused_moves
-        for at, move in zip(order, unpack(moves.packed[order], view.position.board), strict=True):
+        for index, move in zip(
+            order, unpack(moves.packed[order], view.position.board), strict=True
+        ):
             if move not in refused:
-                equity = float(moves.equities[at]) / POINT
-                return Choice(move, score=int(moves.scores[at]), equity=equity)
+                equity = float(moves.equities[index]) / POINT
+                return Choice(move, score=int(moves.scores[index]), equity=equity)
         return Choice(PASS, score=0)

@@ -216,8 +216,8 @@ class OpponentModel:
         posterior = self.tracker.conclude(inference)
         seconds, alphabet = clock() - began, self._before.rules.distribution.alphabet
         tiles = tile_chances(self.tracker.prior, seen.left, self._drawn(seen))
-        told = believed(posterior, tiles, alphabet)
-        self.told = structs.replace(told, seconds=seconds, style=self._style())
+        belief = believed(posterior, tiles, alphabet)
+        self.told = structs.replace(belief, seconds=seconds, style=self._style())
 
     def _revealed(self, position: Position, move: Place | Pass) -> None:
         self.tracker.revealed(position, move)
@@ -237,10 +237,10 @@ class OpponentModel:
 
         None if there is not enough time.
         """
-        kept, view = self.tracker.prior, self._before
+        prior, view = self.tracker.prior, self._before
         theirs = replace(view.holding(view.rack).position, on_turn=view.opponent)
         judge, drawn = self.tracker.judges["static"], self._drawn(seen)
-        forecast = BingoForecast(judge, theirs, kept, drawn, _BINGO_SAMPLES, seen.seq)
+        forecast = BingoForecast(judge, theirs, prior, drawn, _BINGO_SAMPLES, seen.seq)
         Anytime(forecast).run(left_ms, lambda: forecast.is_over, clock)
         return forecast.sampled.chance if forecast.is_over else None
 

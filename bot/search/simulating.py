@@ -197,8 +197,8 @@ class SimulationSearch:
         self._rolled_out += simulation.rollouts
         self._seed += 1  # fresh luck: the first stage's favoured its leader
         candidates = [simulation.candidates[which] for which in alive]
-        known = simulation.baseline([candidate.move for candidate in candidates], DEEPER)
-        self._begin(candidates, stage.plies, known)
+        baseline = simulation.baseline([candidate.move for candidate in candidates], DEEPER)
+        self._begin(candidates, stage.plies, baseline)
         return True
 
     def run(self, budget: Budget) -> Choice:
@@ -278,11 +278,11 @@ class SimulationSearch:
         if self._is_new_stage:
             return self._before
         estimates, before = self.simulation.estimates(), {each.move: each for each in self._before}
-        for at, deepest in enumerate(estimates):
+        for index, deepest in enumerate(estimates):
             if shallower := before.pop(deepest.move, None):  # its errors are added in quadrature
                 win_error = math.hypot(deepest.win_error, shallower.win_error)
                 equity_error = math.hypot(deepest.equity_error, shallower.equity_error)
-                estimates[at] = replace(deepest, win_error=win_error, equity_error=equity_error)
+                estimates[index] = replace(deepest, win_error=win_error, equity_error=equity_error)
         return [*estimates, *before.values()]
 
 

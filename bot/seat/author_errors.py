@@ -87,11 +87,11 @@ def _what_is_there(error: ImportError, name: str) -> str:
     else:
         wanted = str(error).partition("cannot import name '")[2].partition("'")[0]
     module = sys.modules.get(name)
-    found = [each.name for each in pkgutil.iter_modules(getattr(module, "__path__", ()))]
+    names = [each.name for each in pkgutil.iter_modules(getattr(module, "__path__", ()))]
     for each, value in vars(module).items() if module else ():
         if each in getattr(module, "__all__", ()) or getattr(value, "__module__", "") == name:
-            found.append(each)
-    public = sorted({each for each in found if each[0] != "_"})
+            names.append(each)
+    public = sorted({each for each in names if each[0] != "_"})
     return did_you_mean(wanted, public) or f"; {name} has {', '.join(public) or 'nothing'}"
 
 

@@ -103,8 +103,10 @@ def containment() -> Containment:
         done = subprocess.run(
             command, pass_fds=[lifeline], capture_output=True, timeout=_TRIAL_S, check=False
         )
-        said = done.stderr.decode(errors="replace").strip().splitlines()
-        why_not = said[-1] if said else f"a trial ended with status {done.returncode}"
+        stderr_lines = done.stderr.decode(errors="replace").strip().splitlines()
+        why_not = (
+            stderr_lines[-1] if stderr_lines else f"a trial ended with status {done.returncode}"
+        )
         return Containment(done.returncode == 0, why_not.removeprefix(guard.CANT), filtered)
     except (OSError, subprocess.TimeoutExpired) as error:
         return Containment(False, str(error), filtered)
@@ -115,9 +117,9 @@ def containment() -> Containment:
 
 def guard_command(lifeline: int, confinement: Confinement, command: list[str]) -> list[str]:
     """Return the command line of a guard around a command."""
-    told = json.dumps(confinement._asdict())
+    confinement_json = json.dumps(confinement._asdict())
     python = [sys.executable, "-I", "-S", "-c", guard.START, str(ROOT)]
-    return [*python, str(lifeline), told, *command]
+    return [*python, str(lifeline), confinement_json, *command]
 
 
 def environment() -> dict[str, str]:
@@ -177,8 +179,8 @@ def _files_of(equipment: Equipment) -> Iterator[Path]:
     rules = Path(equipment.rules)
     named = [equipment.lexicon, equipment.leaves, equipment.win_probabilities, rules]
     with suppress(OSError, ValueError, RecursionError):  # embedded, or no good, as the worker says
-        told = tomllib.loads(rules.read_text(encoding="utf-8"))
-        named += [rules.parent / str(told[key]) for key in ("tiles", "board") if key in told]
+        table = tomllib.loads(rules.read_text(encoding="utf-8"))
+        named += [rules.parent / str(table[key]) for key in ("tiles", "board") if key in table]
     yield from (Path(name) for name in named if name and Path(name).is_file())
 
 
@@ -209,10 +211,10 @@ def _own_folders(spec: SeatSpec) -> Iterator[Path]:
     if spec.module.endswith(".py"):
         yield Path(spec.module).parent
         return
-    found = find_spec(spec.module.partition(".")[0])
-    if found is None:
+    module_spec = find_spec(spec.module.partition(".")[0])
+    if module_spec is None:
         yield Path.cwd()
-    elif found.submodule_search_locations:
-        yield from (Path(folder).absolute() for folder in found.submodule_search_locations)
-    elif found.origin:
-        yield Path(found.origin).parent
+    elif module_spec.submodule_search_locations:
+        yield from (Path(folder).absolute() for folder in module_spec.submodule_search_locations)
+    elif module_spec.origin:
+        yield Path(module_spec.origin).parent

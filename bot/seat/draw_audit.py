@@ -150,8 +150,10 @@ class DrawsWitness:
         if len(over.moves) != over.seq - 1:
             raise DrawError(f"{over.seq - 1} turns were played, and {len(over.moves)} are told")
         if over.racks != (first, second):
-            said = " and ".join(over.racks)
-            raise DrawError(f"at the end they hold {said}; the secret gives {first} and {second}")
+            final_racks = " and ".join(over.racks)
+            raise DrawError(
+                f"at the end they hold {final_racks}; the secret gives {first} and {second}"
+            )
 
     def _after(self, game: Game, number: int, text: str) -> Game:
         mover, alphabet = game.position.on_turn, game.rules.distribution.alphabet
@@ -165,15 +167,15 @@ class DrawsWitness:
                 after = game.play(move, None)
         except ValueError as error:
             raise DrawError(f"in turn {number} seat {mover} can't play {text}: {error}") from None
-        if (told := self._moves.get(number, text)) not in (text, public):
-            raise DrawError(f"turn {number} was told as {told} and is {text} now")
+        if (acknowledged := self._moves.get(number, text)) not in (text, public):
+            raise DrawError(f"turn {number} was told as {acknowledged} and is {text} now")
         return after
 
     def _check_rack(self, game: Game, number: int) -> None:
         held = game.rules.distribution.alphabet.text(game.position.racks[self._seat])
-        told = self._racks.get(number, held)
+        rack = self._racks.get(number, held)
         if game.is_open:  # the rack may have been sent before the draw or after it
             stands = game.accepted().position.racks[self._seat]
-            held = told if told == game.rules.distribution.alphabet.text(stands) else held
-        if told != held:
-            raise DrawError(f"after event {number} we held {told}; the secret gives {held}")
+            held = rack if rack == game.rules.distribution.alphabet.text(stands) else held
+        if rack != held:
+            raise DrawError(f"after event {number} we held {rack}; the secret gives {held}")

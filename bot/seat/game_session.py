@@ -309,13 +309,13 @@ class GameSession(Generic[P]):
 
     async def _report(self, seq: int, view: View, budget: Budget) -> None:
         began = now_ms()
-        told: Choice | None = None
+        reported: Choice | None = None
         while True:
             every_ms = max(REPORT_MS, (budget.stretch_ms - began) // REPORTS)
             await asyncio.sleep(every_ms / 1_000)
             best = budget.best
-            if best is not None and best is not told and best.candidates:
-                told = best
+            if best is not None and best is not reported and best.candidates:
+                reported = best
                 self._say(self._info(view, seq, replace(best, belief=budget.belief)))
 
     def _info(self, view: View, seq: int, choice: Choice) -> Info:

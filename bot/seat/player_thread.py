@@ -204,9 +204,9 @@ class ThreadPlayer(SeatPlayer):
             return choice
         what = choice.move if isinstance(choice, Choice) else choice
         advice = "return Choice(move)"
-        given = "None" if what is None else f"a {type(what).__name__}"
+        answer = "None" if what is None else f"a {type(what).__name__}"
         if isinstance(what, Move):
-            given = "a move without Choice"
+            answer = "a move without Choice"
         elif isinstance(what, str):
             advice = "write Choice(view.move(text))"
         elif isinstance(getattr(what, "move", None), Move):  # a ScoredMove or a ValuedMove
@@ -214,7 +214,7 @@ class ThreadPlayer(SeatPlayer):
         name = f"{type(self.player).__name__}.choose"
         if (code := getattr(self.player.choose, "__code__", None)) is not None:
             name += f" ({code.co_filename}, line {code.co_firstlineno})"
-        raise TypeError(f"{advice}; {name} gave {given}")
+        raise TypeError(f"{advice}; {name} gave {answer}")
 
     def new_game(self, view: View) -> None:
         """Report the start of the game to the player."""

@@ -84,7 +84,9 @@ class _Unfailing:
 
 def escaped(text: str) -> str:
     """Escape characters that are not printable, since strangers choose some of what is logged."""
-    return "".join(it if it.isprintable() else repr(it)[1:-1] for it in text)
+    return "".join(
+        character if character.isprintable() else repr(character)[1:-1] for character in text
+    )
 
 
 def _escaped_lines(text: str) -> str:

@@ -172,12 +172,12 @@ async def try_out(
     process = SeatProcess(spawned, spec.name, notice)
     try:
         status = await process.wait()
-        said = re.sub(rf"^{NOTICE}.*\n?", "", process.stderr_tail, flags=re.M).strip()
+        stderr = re.sub(rf"^{NOTICE}.*\n?", "", process.stderr_tail, flags=re.M).strip()
         if status:
             names = {number.value: number.name for number in signal.Signals}
             how = names.get(-status, f"status {status if status > 0 else 128 - status}")
-            return said or f"its process ended without a word ({how})", []
-        last = said.rpartition("\n")[2]
+            return stderr or f"its process ended without a word ({how})", []
+        last = stderr.rpartition("\n")[2]
     finally:
         await process.kill()
     return "", _MODULES.findall(last) if last.startswith(USES) else []
@@ -241,8 +241,8 @@ class ForkServer(SeatProcess):
         pipes: bool,
     ) -> Spawned:
         """Fork a worker under a guard; OSError if that fails."""
-        told = {"arguments": arguments, "environment": environment}
-        request = json.dumps({**told, "confinement": confinement._asdict()}).encode()
+        fork_request = {"arguments": arguments, "environment": environment}
+        request = json.dumps({**fork_request, "confinement": confinement._asdict()}).encode()
         process, ours = Forked(), dict[str, int]()
         try:
             with contextlib.ExitStack() as closing:

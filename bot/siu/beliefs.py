@@ -25,7 +25,7 @@ def inference_about(task: SearchTask, view: View) -> Inference:
         ValueError: it has not moved, or its last move was challenged off.
     """
     situation, settings = task.situation, task.settings
-    theirs = [at for at, turn in enumerate(situation.turns) if turn.seat != situation.seat]
+    theirs = [index for index, turn in enumerate(situation.turns) if turn.seat != situation.seat]
     if not theirs:
         raise ValueError("'moves' has no move of the opponent; there is nothing to infer from")
     last = theirs[-1]

@@ -161,8 +161,8 @@ class SiuConversation:
 
     def at_once(self, number: int, whence: Provenance, best: str) -> list[Effect]:
         """Take a first best move for a search that has none yet."""
-        known = self._is_on(number) and self._searches[0].best is not None
-        return [] if known else self.told(number, (whence,), best)
+        has_best = self._is_on(number) and self._searches[0].best is not None
+        return [] if has_best else self.told(number, (whence,), best)
 
     def ended(self, number: int, best: str | None) -> list[Effect]:
         """Note the end of a search; ``best`` is None if it failed."""

@@ -125,11 +125,11 @@ class SiuSituation:
         At the end, or if the bag is empty by then, return what is known of it.
         """
         end = len(self.turns)
-        for at in range(turn, end + 1):
-            rack = self.certain[at][self.seat]
+        for index in range(turn, end + 1):
+            rack = self.certain[index][self.seat]
             if len(rack) == self.rules.rack_size or turn == end:
                 return rack
-            if at < end and self.turns[at].seat == self.seat and not self.turns[at].phony:
+            if index < end and self.turns[index].seat == self.seat and not self.turns[index].phony:
                 return ()
         return () if bag_count(self.last, self.rules) else rack
 
@@ -193,8 +193,8 @@ def _terms(
         distribution = settings.find("letter distribution", tiles)
     variant = operations.get("var", "classic")
     if variant.casefold() not in _BOARD_OF_VARIANT:
-        known = ", ".join(_BOARD_OF_VARIANT)
-        raise ValueError(f"variant {variant[:60]!r} is unknown; known: {known}")
+        variants = ", ".join(_BOARD_OF_VARIANT)
+        raise ValueError(f"variant {variant[:60]!r} is unknown; known: {variants}")
     board = operations.get("bdn") or _BOARD_OF_VARIANT[variant.casefold()]
     layout = settings.find("board", board) if board else None
     try:

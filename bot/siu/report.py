@@ -38,8 +38,8 @@ class Report:
     def line(self, moves: Sequence[Move]) -> tuple[str, ...]:
         """Write a line of play."""
         texts, board = [], self._board
-        for at, move in enumerate(moves):
-            texts.append(format_cgp_move(move, board, self._alphabet) if at else self.text(move))
+        for index, move in enumerate(moves):
+            texts.append(format_cgp_move(move, board, self._alphabet) if index else self.text(move))
             board = board.with_move(move) if isinstance(move, Place) else board
         return tuple(texts)
 

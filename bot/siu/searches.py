@@ -68,19 +68,26 @@ class Follower:
     def player(self, task: SearchTask, kit: Kit) -> tuple[Strategy, View]:
         """Return the informed player and its view; MemoryError if its solver gets no memory."""
         situation = task.situation
-        of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
-        told = len(self._told)
-        if of != self._of or self._told != situation.turns[:told]:
+        player_key = (
+            task.game,
+            kit,
+            situation.seat,
+            situation.key[0],
+            task.settings.seed,
+            task.threads,
+        )
+        sent = len(self._told)
+        if player_key != self._of or self._told != situation.turns[:sent]:
             self._player = compose(self._solvers)
-            self._of, told = None, 0
+            self._of, sent = None, 0
             start = kit.view(task, 0)
             self._player.make_room(start)
             self._player.new_game(start)
-            self._of = of
+            self._of = player_key
         history = list(_history(situation))
-        for at, observed in enumerate(history[told:], told + 1):
+        for count, observed in enumerate(history[sent:], sent + 1):
             if observed is not None:
-                self._player.observe(kit.view(task, at, history[:at]), observed)
+                self._player.observe(kit.view(task, count, history[:count]), observed)
         self._told = situation.turns
         view = kit.view(task, history=history)
         if self._player.opponent is not None:
@@ -91,16 +98,16 @@ class Follower:
 
 def _history(situation: SiuSituation) -> Iterator[Observed | None]:
     """Yield turns as the player on turn saw them; None for a turn challenged off."""
-    for at, turn in enumerate(situation.turns):
+    for index, turn in enumerate(situation.turns):
         if turn.phony:
             yield None
             continue
-        after = situation.seen(at + 1)
+        after = situation.seen(index + 1)
         move = turn.move
         if isinstance(move, Exchange) and turn.seat != situation.seat:
             move = len(move.tiles)
         yield Observed(
-            seq=at + 1,
+            seq=index + 1,
             seat=turn.seat,
             move=ExchangedCount(move) if isinstance(move, int) else move,
             score=turn.score,
@@ -341,8 +348,8 @@ def _some_situation(settings: SiuSettings) -> SiuSituation:
     start = write_cgp(Position(board, ((), ()), (0, 0)), rules)
     place = Place(*rules.layout.start, Direction.ACROSS, tiles[-2:])
     first = format_cgp_move(place, board, alphabet)
-    every = (len(tiles) - 2) // rules.rack_size
-    rack = tiles[: every * rules.rack_size : every]
+    turn_count = (len(tiles) - 2) // rules.rack_size
+    rack = tiles[: turn_count * rules.rack_size : turn_count]
     return read_position(SetPosition(start, (first, f"rack.{alphabet.text(rack)}")), settings)
 
 

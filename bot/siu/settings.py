@@ -117,8 +117,8 @@ class SiuSettings:
             return str(min(there, key=lambda path: wanted.index(path.name.casefold())))
         in_use = [name_of(now)] if now and now not in embedded else []
         others = _files(self.data, lambda path: path.suffix.lower() in suffixes)
-        known = list(dict.fromkeys((*embedded, *in_use, *(path.stem for path in others))))
-        listed = ", ".join(known[:_NAMED]) + (", …" if len(known) > _NAMED else "")
+        names = list(dict.fromkeys((*embedded, *in_use, *(path.stem for path in others))))
+        listed = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
         raise ValueError(f"no {what} is called {text[:60]!r}; there are: {listed}")
 
     def limit_ms(self, go: Go) -> int | None:
@@ -177,8 +177,8 @@ def with_option(settings: SiuSettings, name: str, value: str | None) -> SiuSetti
     rows = _rows(settings)
     row = next((row for row in rows if row.option.name.casefold() == name.casefold()), None)
     if row is None:
-        known = ", ".join(row.option.name for row in rows)
-        raise ValueError(f"no option is called {name[:60]!r}; there are: {known}")
+        option_names = ", ".join(row.option.name for row in rows)
+        raise ValueError(f"no option is called {name[:60]!r}; there are: {option_names}")
     try:
         read = row.read(settings, (value or "").strip())
     except ValueError as error:

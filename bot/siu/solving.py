@@ -69,8 +69,8 @@ def solve_endgame(
     proven = "proven"
     if not solution.proven or solution.floor != solution.ceiling:  # after ``firstwin`` one bound
         bounds = (("at least", solution.floor), ("at most", solution.ceiling))
-        known = [f"{name} {bound:+d}" for name, bound in bounds if bound is not None]
-        proven = ", ".join(("outcome proven" if solution.proven else "not proven", *known))
+        bound_texts = [f"{name} {bound:+d}" for name, bound in bounds if bound is not None]
+        proven = ", ".join(("outcome proven" if solution.proven else "not proven", *bound_texts))
     report.tell(counted, InfoText(f"string {proven}"), best=best)
     # The line last: finding it takes a while, and time may be over.
     line, best = _endgame_line(solver, view, report)

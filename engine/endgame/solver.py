@@ -102,8 +102,8 @@ def with_both_racks(position: Position, rules: Rules) -> Position:
         raise ValueError(
             f"the racks do not fit: {text(other)} is given, and the tiles left are {text(rest)}"
         )
-    mine = tuple(sorted(position.racks[seat]))
-    return replace(position, racks=(mine, rest) if seat == 0 else (rest, mine))
+    own_rack = tuple(sorted(position.racks[seat]))
+    return replace(position, racks=(own_rack, rest) if seat == 0 else (rest, own_rack))
 
 
 def least_memory(threads: int) -> int:

@@ -133,7 +133,7 @@ def best_kept(leaves: LeaveTable, racks: U8, size: int) -> U8:
     if size in (0, held) or size >= leaves.rack_size:
         return racks[:, :size]
     masks = [part for part in range(1 << held) if part.bit_count() == size]
-    parts = [[at for at in range(held) if part >> at & 1] for part in masks]
+    parts = [[index for index in range(held) if part >> index & 1] for part in masks]
     values = [arrays.values[leave_places(racks[:, part], arrays)] for part in parts]
     best = np.argmax(np.stack(values), axis=0)
     return np.take_along_axis(racks, np.array(parts)[best], axis=1)

@@ -96,14 +96,14 @@ class Posterior:
         Its doubt is the mass of what was not examined, at least ``doubt``. If there are many
         leaves, those too unlikely to matter are dropped.
         """
-        known = self.posterior * self.chances
-        least = doubt / 2 / len(known) if len(known) > _MANY else 0.0
-        kept = known > least
-        mass = float(known[kept].sum())
+        weights = self.posterior * self.chances
+        least = doubt / 2 / len(weights) if len(weights) > _MANY else 0.0
+        is_likely = weights > least
+        mass = float(weights[is_likely].sum())
         if not mass > 0:
             return LeavePrior.nothing()
         unexamined = 1 - mass if self.unseen or doubt else 0.0
-        return LeavePrior(self.leaves[kept], known[kept] / mass, max(doubt, unexamined))
+        return LeavePrior(self.leaves[is_likely], weights[is_likely] / mass, max(doubt, unexamined))
 
 
 class Inference:
@@ -184,14 +184,14 @@ class Inference:
         return racks[possible], leaves[possible], priors[order]
 
     def _priors(self, racks: U8) -> F64:
-        known = priors_of(racks, self._counts, replace(self._before, doubt=0.0))
-        if not known.any():
+        priors = priors_of(racks, self._counts, replace(self._before, doubt=0.0))
+        if not priors.any():
             self._forget()
             return priors_of(racks, self._counts, self._before)
         doubt = self._before.doubt
         if not doubt:
-            return known
-        return (1 - doubt) * known + doubt * priors_of(racks, self._counts, LeavePrior.nothing())
+            return priors
+        return (1 - doubt) * priors + doubt * priors_of(racks, self._counts, LeavePrior.nothing())
 
     def _forget(self) -> None:
         if self._before.size:
@@ -228,7 +228,7 @@ class Inference:
 
         A model whose judge was skipped gets the mean evidence of the others.
         """
-        likelihood, known = np.zeros(len(odds)), 0.0
+        likelihood, judged_odds = np.zeros(len(odds)), 0.0
         evidence: list[float | None] = []
         for model, odd in zip(self.style.models, self.style.odds, strict=True):
             if model.judge not in self._examined:
@@ -237,8 +237,8 @@ class Inference:
             by_rack = model.likelihood(self._examined[model.judge])
             evidence.append(dot(odds, by_rack))
             likelihood += odd * by_rack
-            known += odd
-        mean = dot(odds, likelihood) / max(known, _NOTHING)
+            judged_odds += odd
+        mean = dot(odds, likelihood) / max(judged_odds, _NOTHING)
         return likelihood, tuple(mean if value is None else value for value in evidence)
 
     def posterior(self) -> Posterior:
@@ -292,8 +292,8 @@ def _without(racks: U8, tiles: Rack) -> U8:
     stays = np.ones(racks.shape, bool)
     rows = np.arange(len(racks))
     for tile in tiles:
-        at = np.argmax((racks == tile) & stays, axis=1)
-        stays[rows, at] = False
+        index = np.argmax((racks == tile) & stays, axis=1)
+        stays[rows, index] = False
     return racks[stays].reshape(len(racks), racks.shape[1] - len(tiles))
 
 

@@ -72,9 +72,9 @@ class LeavePrior:
     def are_possible(self, counts: I64) -> Bools:
         """Tell of each leave, [count], whether ``counts``, by tile, allow it."""
         times = np.ones(self.tiles.shape, np.int64)  # occurrences of the tile so far
-        for at in range(1, self.size):
-            again = self.tiles[:, at] == self.tiles[:, at - 1]
-            times[again, at] += times[again, at - 1]
+        for index in range(1, self.size):
+            is_repeat = self.tiles[:, index] == self.tiles[:, index - 1]
+            times[is_repeat, index] += times[is_repeat, index - 1]
         possible: Bools = np.all(times <= counts[self.tiles], axis=1)
         return possible
 
@@ -161,10 +161,10 @@ class CompletedRacks:
         if not self._total > 0:
             return np.zeros((0, self._size), np.uint8), np.zeros(0)
         shares = [part.total / self._total for part in self._parts]
-        each = chance.multinomial(count, shares).tolist()
+        counts_drawn = chance.multinomial(count, shares).tolist()
         drawn = [
             part.draw(share_count, chance)
-            for part, share_count in zip(self._parts, each, strict=True)
+            for part, share_count in zip(self._parts, counts_drawn, strict=True)
         ]
         racks, odds = (np.concatenate(both) for both in zip(*drawn, strict=True))
         mixed = chance.permutation(count)  # so that any prefix is a sample of all

@@ -106,9 +106,15 @@ class Model:
 
         Between the temperatures measured it is linear in T, beyond the last in 1 / T.
         """
-        known = float(np.interp(temperature, _TEMPERATURES, np.log(_ALTERNATIVES[self.judge])))
+        log_alternatives = float(
+            np.interp(temperature, _TEMPERATURES, np.log(_ALTERNATIVES[self.judge]))
+        )
         last, most = _TEMPERATURES[-1], math.log(_MOVES)
-        return known if temperature <= last else most - (most - known) * last / temperature
+        return (
+            log_alternatives
+            if temperature <= last
+            else most - (most - log_alternatives) * last / temperature
+        )
 
 
 DETERMINISTIC = Model("deterministic")

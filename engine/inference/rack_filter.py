@@ -91,18 +91,18 @@ class RackFilter:
         """
         shown = np.bincount(np.array(tiles, np.int64), minlength=len(counts)).tolist()
         left = [had - seen for had, seen in zip(counts, shown, strict=True)]
-        known = LeavePrior.certain(tiles)
+        prior = LeavePrior.certain(tiles)
         rest = held - len(tiles)
         if min(left) < 0 or rest < 0:
             self.prior = LeavePrior.nothing()
         elif count_multisets(left, rest) > MOST_LISTED:
-            self.prior = known
+            self.prior = prior
         else:
             others = all_multisets(left, rest)
             racks = joined(others, tiles)
             priors = priors_of(racks, counts, self.prior)
             possible = priors > 0
-            self.prior = known
+            self.prior = prior
             if possible.any():
                 self.prior = LeavePrior(racks[possible], priors[possible] / priors.sum())
 

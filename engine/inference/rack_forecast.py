@@ -43,9 +43,9 @@ def tile_chances(kept: LeavePrior, counts: Sequence[int], drawn: int) -> F64:
     if not 0 <= drawn <= pool:
         raise ValueError(f"{drawn} tiles drawn from {max(pool, 0)}")
     if kept.size and kept.doubt:
-        known = tile_chances(replace(kept, doubt=0.0), counts, drawn)
+        chances_of_known = tile_chances(replace(kept, doubt=0.0), counts, drawn)
         random = tile_chances(LeavePrior.nothing(), counts, kept.size + drawn)
-        return (1 - kept.doubt) * known + kept.doubt * random
+        return (1 - kept.doubt) * chances_of_known + kept.doubt * random
     ways = comb(pool, drawn)
     chances = np.empty(len(counts))
     first = np.ones(kept.tiles.shape, bool)  # of equal tiles in a leave

@@ -61,15 +61,15 @@ def ranked_moves(
     rack, leaves = tuple(sorted(position.racks[position.on_turn])), generator.leaves
     ranked = []
     for move in moves:
-        at = np.flatnonzero(listed.packed == np.uint64(pack(move)))[:1]
-        if len(at):
-            (leave,) = leaves_of(listed.subracks[at], rack)
-            score, equity = int(listed.scores[at[0]]), int(listed.equities[at[0]])
+        index = np.flatnonzero(listed.packed == np.uint64(pack(move)))[:1]
+        if len(index):
+            (leave,) = leaves_of(listed.subracks[index], rack)
+            score, equity = int(listed.scores[index[0]]), int(listed.equities[index[0]])
         else:
             score = points_of(position.board, move, generator.rules)
             leave = leave_of(rack, move)
-            known = bag_count(position, generator.rules) and len(leave) < leaves.rack_size
-            equity = score * POINT + (round(leaves.value(leave) * POINT) if known else 0)
+            bag_known = bag_count(position, generator.rules) and len(leave) < leaves.rack_size
+            equity = score * POINT + (round(leaves.value(leave) * POINT) if bag_known else 0)
         ranked.append(RankedMove(move, score, equity, leave))
     return ranked
 

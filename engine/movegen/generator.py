@@ -167,8 +167,8 @@ class Generator:
         if count <= MAX_KEPT:
             moves = self._search(position, count, self.leaves)
         else:
-            every = self.everything(position, count + 1)
-            moves = [candidate for candidate in every if candidate.move != PASS][:count]
+            all_moves = self.everything(position, count + 1)
+            moves = [candidate for candidate in all_moves if candidate.move != PASS][:count]
         return moves or [passing(position)]
 
     def bingos(self, position: Position, count: int) -> list[RankedMove]:
@@ -178,8 +178,8 @@ class Generator:
         """
         if len(position.racks[position.on_turn]) < self.rules.rack_size:
             return []
-        found = self._search(position, min(count, MAX_KEPT), _only_bingos(self.leaves))
-        return [move for move in found if isinstance(move.move, Place) and not move.leave]
+        moves = self._search(position, min(count, MAX_KEPT), _only_bingos(self.leaves))
+        return [move for move in moves if isinstance(move.move, Place) and not move.leave]
 
     def _search(self, position: Position, count: int, leaves: LeaveTable) -> list[RankedMove]:
         turn = self._turn(position)
@@ -230,11 +230,11 @@ _of_thread = threading.local()
 def kept_generator(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> Generator:
     """Return this thread's generator: the last one, if it was made of the same parts."""
     parts = lexicon, rules, leaves
-    kept: tuple[tuple[Lexicon, Rules, LeaveTable], Generator] | None
-    kept = getattr(_of_thread, "kept", None)
-    if kept is None or any(a is not b for a, b in zip(kept[0], parts, strict=True)):
-        kept = _of_thread.kept = parts, Generator(*parts)
-    return kept[1]
+    cached: tuple[tuple[Lexicon, Rules, LeaveTable], Generator] | None
+    cached = getattr(_of_thread, "kept", None)
+    if cached is None or any(a is not b for a, b in zip(cached[0], parts, strict=True)):
+        cached = _of_thread.kept = parts, Generator(*parts)
+    return cached[1]
 
 
 def check_same_tiles(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> None:

@@ -40,13 +40,13 @@ def unpack(packed: U64, board: Board) -> Iterator[Move]:
     words = lru_cache(maxsize=None)(partial(_word_at, squares))
     where = packed >> np.uint64(COLUMN_SHIFT)
     others = packed >= EXCHANGE
-    for at, (count, other, row) in enumerate(
+    for index, (count, other, row) in enumerate(
         zip(placed.tolist(), others.tolist(), tiles.tolist(), strict=True)
     ):
         if not other:
-            first_row, first_column, direction, in_order = words(int(where[at]), count)
+            first_row, first_column, direction, in_order = words(int(where[index]), count)
             yield Place(first_row, first_column, direction, in_order(row))
-        elif packed[at] == PASS_MOVE:
+        elif packed[index] == PASS_MOVE:
             yield PASS
         else:
             yield Exchange(tuple(sorted(tile & int(LETTER_MASK) for tile in row[:count])))
@@ -71,10 +71,10 @@ def pack(move: Move) -> int:
 
 def leaves_of(subracks: U8, rack: Rack) -> Iterator[Rack]:
     """Return the leaves of the subracks used (bit ``n``: tile ``n`` of the sorted rack is used)."""
-    kept = lru_cache(maxsize=None)(
-        lambda subrack: tuple(tile for at, tile in enumerate(rack) if not subrack >> at & 1)
+    cached_leave = lru_cache(maxsize=None)(
+        lambda subrack: tuple(tile for index, tile in enumerate(rack) if not subrack >> index & 1)
     )
-    return map(kept, subracks.tolist())
+    return map(cached_leave, subracks.tolist())
 
 
 def _word_at(

@@ -110,9 +110,9 @@ def write_cgp(position: Position, rules: Rules, operations: Iterable[tuple[str, 
     rows = [
         "".join(
             alphabet.text(run) if tiles else str(len(list(run)))
-            for tiles, run in groupby(squares[at : at + columns], bool)
+            for tiles, run in groupby(squares[index : index + columns], bool)
         )
-        for at in range(0, len(squares), columns)
+        for index in range(0, len(squares), columns)
     ]
     parts = [
         "/".join(rows),
@@ -162,8 +162,8 @@ def read_challenge(text: str) -> ChallengeRule:
     """
     rule = _CHALLENGES.get(text.casefold())
     if rule is None:
-        known = ", ".join(CHALLENGE_RULES)
-        raise NotationError(f"cr {shown(text)} is no challenge rule; there are {known}")
+        rule_names = ", ".join(CHALLENGE_RULES)
+        raise NotationError(f"cr {shown(text)} is no challenge rule; there are {rule_names}")
     return rule
 
 
@@ -176,7 +176,7 @@ def check_tile_counts(board: Board, racks: Iterable[Rack], distribution: TileDis
     for tile, count in sorted(Counter(tiles_of(board, racks)).items()):
         if count > (most := distribution.counts[tile]):
             laid = [BLANK if placed & BLANK_FLAG else placed or -1 for placed in board.squares]
-            squares = [at for at, placed in enumerate(laid) if placed == tile]
+            squares = [square for square, placed in enumerate(laid) if placed == tile]
             raise NotationError(
                 f"board and racks hold {count} of {distribution.alphabet.tile_text(tile)}; "
                 f"the {distribution.name} distribution has {most}"
@@ -284,17 +284,17 @@ def _bracketings(text: str, alphabet: Alphabet, sizes: range) -> list[str]:
         return []
     ways: list[dict[int, list[str]]] = [{0: [""]}, *({} for _ in text)]
     """By the characters read, by the squares they take."""
-    for at, begun in enumerate(ways[:-1]):
-        token = next(_SQUARES.finditer(text, at))[0]
-        read = {form: f"[{form}]" for form in longer if text.startswith(form, at)}
+    for index, begun in enumerate(ways[:-1]):
+        token = next(_SQUARES.finditer(text, index))[0]
+        read = {form: f"[{form}]" for form in longer if text.startswith(form, index)}
         if token in forms or token[0] in "[0123456789":
             read[token] = token
         for (written, bracketed), (before, texts) in product(read.items(), begun.items()):
             squares = before + (int(written) if written.isdecimal() else 1)
             if squares < sizes.stop:
-                known = ways[at + len(written)].setdefault(squares, [])
-                known += [each + bracketed for each in texts]
-                del known[3:]  # the number of ways doubles with each such tile
+                texts_so_far = ways[index + len(written)].setdefault(squares, [])
+                texts_so_far += [each + bracketed for each in texts]
+                del texts_so_far[3:]  # the number of ways doubles with each such tile
     return [each for squares, texts in ways[-1].items() if squares in sizes for each in texts]
 
 

@@ -302,8 +302,8 @@ class _Reader:
         if self._cut:
             if not self._events or not may_be_cut:
                 raise self._cut
-            taken = "the game is cut off before it"
-            tolerate(self._notices, self._cut.line, self._cut.reason, taken)
+            reading = "the game is cut off before it"
+            tolerate(self._notices, self._cut.line, self._cut.reason, reading)
         if self._cut or (self._events and self._without_total == [self._events[-1].line]):
             self._single.setdefault("incomplete", "")  # cut off
         for number, (line, text) in self._racks.items():
@@ -378,8 +378,8 @@ class _Reader:
             raise GcgError(number, f"#player{seat} needs a nick: one word without a colon")
         if any(nick == player.nick for player in self._players.values()):
             reason, nick = f"two players with the nick {shown(nick)}", f"{nick}_{seat}"
-            taken = f"this one is {nick}, and totals and turns tell whose a line is"
-            tolerate(self._notices, number, reason, taken)
+            reading = f"this one is {nick}, and totals and turns tell whose a line is"
+            tolerate(self._notices, number, reason, reading)
             self._is_shared = True
         self._players[seat] = GcgPlayer(nick, called.strip(), line=number)
 
@@ -397,8 +397,10 @@ class _Reader:
         if self._notices is not None:
             fields = self._as_written(number, nick, fields)
         if len(fields) < 3:
-            said = shown(" ".join(fields))
-            raise GcgError(number, f"{said} is less than an event: a move, a score and a total")
+            shown_fields = shown(" ".join(fields))
+            raise GcgError(
+                number, f"{shown_fields} is less than an event: a move, a score and a total"
+            )
         for name, text in zip(("score", "total"), fields[-2:], strict=True):
             if not _NUMBER.fullmatch(text):
                 raise GcgError(
@@ -421,26 +423,28 @@ class _Reader:
             return text
         if text not in self._aliases:
             written, reason = text.strip(), f"no #player line before it names {shown(text)}"
-            known = [
+            nicks = [
                 nick
                 for nick, name in ((player.nick, player.name) for player in players)
                 if written.casefold()
                 in map(str.casefold, (nick, name, name.split(" ")[0], f"{nick} {name}"))
             ]
             free = [seat for seat in (1, 2) if seat not in self._players]
-            if len(known) != 1 and free and written:
-                known = [re.sub(r"\s+", "_", written)]
-                self._players[free[0]] = GcgPlayer(known[0], written, line=number)
-            elif len(known) != 1:
+            if len(nicks) != 1 and free and written:
+                nicks = [re.sub(r"\s+", "_", written)]
+                self._players[free[0]] = GcgPlayer(nicks[0], written, line=number)
+            elif len(nicks) != 1:
                 raise GcgError(number, reason)
-            tolerate(self._notices, number, reason, f"taken as {known[0]}")
-            self._aliases[text] = known[0]
+            tolerate(self._notices, number, reason, f"taken as {nicks[0]}")
+            self._aliases[text] = nicks[0]
         return self._aliases[text]
 
     def _as_written(self, number: int, nick: str, fields: list[str]) -> list[str]:
         """Return an event's fields with a score and a total at their end, if that can be told."""
         numbers = [bool(_NUMBER.fullmatch(text) or _LOSS.fullmatch(text)) for text in fields]
-        pairs = [at for at in range(1, len(fields) - 1) if numbers[at] and numbers[at + 1]]
+        pairs = [
+            index for index in range(1, len(fields) - 1) if numbers[index] and numbers[index + 1]
+        ]
         if pairs and pairs[-1] < len(fields) - 2:
             words = shown(" ".join(fields[pairs[-1] + 2 :]))
             tolerate(self._notices, number, f"{words} follows the total", "it is left out")
@@ -450,34 +454,34 @@ class _Reader:
             tolerate(self._notices, number, "there is no total", f"it is {total} by the score")
             fields = [*fields, str(total)]
             self._without_total.append(number)
-        for at in (-2, -1):
-            if _LOSS.fullmatch(fields[at] if len(fields) > 2 else ""):
-                reason = f"{fields[at]} is no whole number"
-                tolerate(self._notices, number, reason, f"taken as {fields[at][1:]}")
-                fields[at] = fields[at][1:]
+        for index in (-2, -1):
+            if _LOSS.fullmatch(fields[index] if len(fields) > 2 else ""):
+                reason = f"{fields[index]} is no whole number"
+                tolerate(self._notices, number, reason, f"taken as {fields[index][1:]}")
+                fields[index] = fields[index][1:]
         if len(fields) < 3 or not all(map(_NUMBER.fullmatch, fields[-2:])):
             return fields
         move, score, total = fields[:-2], int(fields[-2]), int(fields[-1])
-        taken, losing = move, self._totals.get(nick, 0) - score == total and score > 0
+        reading, losing = move, self._totals.get(nick, 0) - score == total and score > 0
         if len(move) > 1 and _is_square(move[-2]):
             if marked := _MARKED.fullmatch(move[-1]):
-                taken = [*move[:-1], marked[1]]
+                reading = [*move[:-1], marked[1]]
         else:
-            for at in range(min(len(move), 2)):  # the rack may stand before
-                text = " ".join(move[at:])
+            for index in range(min(len(move), 2)):  # the rack may stand before
+                text = " ".join(move[index:])
                 for pattern, written in _SPELLINGS:
                     match = pattern.fullmatch(text)
                     is_rack = re.fullmatch(r"\([A-Z?]+\)", text)
                     if match and not is_rack and written != text.lower():
-                        taken = [*move[:at], match.expand(written)]
-            if losing and re.fullmatch(r"--|\((?!chal).*\)", taken[-1]) and not self._is_shared:
+                        reading = [*move[:index], match.expand(written)]
+            if losing and re.fullmatch(r"--|\((?!chal).*\)", reading[-1]) and not self._is_shared:
                 fields = [*fields[:-2], str(-score), fields[-1]]
                 reason = f"{shown(' '.join(move))} scores {score:+d}, and the total falls"
                 tolerate(self._notices, number, reason, f"taken as {-score}")
-        if taken != move:
+        if reading != move:
             reason = f"{shown(' '.join(move))} is no move of a GCG"
-            tolerate(self._notices, number, reason, f"it is read as {' '.join(taken)}")
-        return [*taken, *fields[-2:]]
+            tolerate(self._notices, number, reason, f"it is read as {' '.join(reading)}")
+        return [*reading, *fields[-2:]]
 
     def _whose(self, line: int, kind: EventKind, score: int, total: int) -> str:
         """Return whose an event is where both players have one nick."""

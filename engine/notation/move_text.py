@@ -133,15 +133,17 @@ def parse_move(text: str, board: Board, alphabet: Alphabet) -> Move:
     step = (0, 1) if direction is Direction.ACROSS else (1, 0)
     tiles: list[int] = []
     for number, (tile, on_board) in enumerate(_read_word(parts[1], alphabet)):
-        at = row + number * step[0], column + number * step[1]
-        if at[0] >= board.layout.rows or at[1] >= board.layout.columns:
+        square = row + number * step[0], column + number * step[1]
+        if square[0] >= board.layout.rows or square[1] >= board.layout.columns:
             raise NotationError(f"{shown(text)} runs off the board at its tile {number + 1}")
-        here = board.at(*at)
+        here = board.at(*square)
         if here == EMPTY and (on_board or tile is None):
-            raise NotationError(f"{square_name(*at)} is empty; there is no tile to play through")
+            raise NotationError(
+                f"{square_name(*square)} is empty; there is no tile to play through"
+            )
         if here != EMPTY and tile is not None and (tile ^ here) & ~BLANK_FLAG:
-            holds, told = alphabet.tile_text(here), alphabet.tile_text(tile)
-            raise NotationError(f"{square_name(*at)} holds {holds}, not {told}")
+            holds, given_tile = alphabet.tile_text(here), alphabet.tile_text(tile)
+            raise NotationError(f"{square_name(*square)} holds {holds}, not {given_tile}")
         tiles.append(PLAYED_THROUGH if here != EMPTY or tile is None else tile)
     return Place(row, column, direction, tuple(tiles))
 

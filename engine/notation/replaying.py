@@ -122,9 +122,9 @@ def replay(gcg: GcgGame, rules: Rules, notices: list[Notice] | None = None) -> R
         raise GcgError(line, f"{len(gcg.players)} players; only a game of two can be replayed")
     mended = list[Notice]()
     while True:
-        found = None if notices is None else list[Notice]()
+        notice_list = None if notices is None else list[Notice]()
         try:
-            played = _replay(gcg, rules, found)
+            played = _replay(gcg, rules, notice_list)
         except _Mendable as error:
             # What is wrong shows before its line, too, so the replay begins again without it.
             if notices is None or error.mended == gcg or len(mended) == _MOST_MENDED:
@@ -132,10 +132,10 @@ def replay(gcg: GcgGame, rules: Rules, notices: list[Notice] | None = None) -> R
             gcg = error.mended
             mended.append(Notice(error.line, error.reason, error.taken))
         else:
-            if notices is None or found is None:
+            if notices is None or notice_list is None:
                 return played
-            played = _with_full_racks(played, rules, found := mended + found)
-            notices += sorted(found, key=lambda notice: notice.line)
+            played = _with_full_racks(played, rules, notice_list := mended + notice_list)
+            notices += sorted(notice_list, key=lambda notice: notice.line)
             return replace(played, notices=tuple(notices))
 
 
@@ -235,26 +235,26 @@ class _Replayer:
 
     def final(self) -> Position:
         """Return the position after the last event."""
-        known = self._known[-1]
-        if self._gcg.incomplete and not known[self._on_turn].rack:
+        racks = self._known[-1]
+        if self._gcg.incomplete and not racks[self._on_turn].rack:
             # Some programs write the rack on turn there, and no #rack line; others a remark.
             with suppress(NotationError):
                 alphabet, limit = self._rules.distribution.alphabet, self._rules.rack_size
                 rack = read_rack(self._gcg.incomplete, "the rack on turn", alphabet, limit)
-                known = with_seat(known, self._on_turn, _Known(rack, 0))
-        return self._position(known)
+                racks = with_seat(racks, self._on_turn, _Known(rack, 0))
+        return self._position(racks)
 
     def step(self, index: int, event: GcgEvent) -> ReplayStep:
         """Apply an event; ValueError if it does not fit the rules."""
         seat, last = self._seats[event.nick], self._last
-        known = self._known[index]
+        racks = self._known[index]
         if event.kind is EventKind.WITHDRAWN and last and last.event.nick == event.nick:
             # Nothing was drawn yet: this line's rack includes the tiles that still lie there.
-            rack = Counter(known[seat].rack)
+            rack = Counter(racks[seat].rack)
             if isinstance(last.move, Place):
                 rack -= Counter(rack_tiles(last.move.placed))
-            known = with_seat(known, seat, _Known(tuple(sorted(rack.elements())), event.line))
-        before = self._position(known)
+            racks = with_seat(racks, seat, _Known(tuple(sorted(rack.elements())), event.line))
+        before = self._position(racks)
         if event.kind.is_turn:
             if self._ended:
                 raise ValueError(f"{event.nick} plays on after the points for racks")
@@ -325,12 +325,12 @@ class _Replayer:
         other, total = self._gcg.players[self._on_turn].nick, self._scores[self._on_turn]
         reason = f"{event.nick} is not on turn; a turn that was lost is written as a pass, '-'"
         if total + event.score == event.total != self._scores[1 - self._on_turn] + event.score:
-            taken, turns = f"by its total it is {other}'s", [replace(event, nick=other)]
+            reading, turns = f"by its total it is {other}'s", [replace(event, nick=other)]
         else:
             lost = GcgEvent(EventKind.PASS, other, "", "", 0, total, LOST_TURN, event.line)
-            taken, turns = f"{other}'s turn before it was lost", [lost, event]
+            reading, turns = f"{other}'s turn before it was lost", [lost, event]
         mended = replace(self._gcg, events=(*before, *turns, *after))
-        return _Mendable(event.line, reason, mended, taken)
+        return _Mendable(event.line, reason, mended, reading)
 
     def _position(self, known: tuple[_Known, _Known]) -> Position:
         racks = (known[0].rack, known[1].rack)
@@ -411,18 +411,18 @@ class _Replayer:
     def _add(self, step: ReplayStep, expected: int | None) -> ReplayStep:
         event, before = step.event, self._scores[step.seat]
         score = event.score if expected is None else expected
-        said = list[str]()
+        notices = list[str]()
         if event.score != score:
             what = f"{event.kind.value} {event.detail}".rstrip()
-            said.append(f"{what} scores {score:+d}; the line says {event.score:+d}")
+            notices.append(f"{what} scores {score:+d}; the line says {event.score:+d}")
         if event.total != before + event.score:
             sums = f"{before} and {event.score:+d} make {before + event.score}"
-            said.append(f"{sums}; the line says {event.total}")
-        if said:
+            notices.append(f"{sums}; the line says {event.total}")
+        if notices:
             is_cut = str(before + score).startswith(str(event.total)) and event.score == score
             if self._gcg.incomplete == "":  # so no total may mean that the file ends in the score
-                is_cut |= f"{score:+d}".startswith(f"{event.score:+d}") and len(said) == 1
-            reason = "; ".join(said if self._notices is not None else said[:1])
+                is_cut |= f"{score:+d}".startswith(f"{event.score:+d}") and len(notices) == 1
+            reason = "; ".join(notices if self._notices is not None else notices[:1])
             if is_cut and event.line == self._gcg.events[-1].line:
                 tolerate(self._notices, event.line, reason, "it is cut off, so the rules count")
                 event = replace(event, score=score, total=before + score)
@@ -470,12 +470,12 @@ def _with_full_racks(played: Replay, rules: Rules, notices: list[Notice]) -> Rep
             continue
         event, rack = step.event, rules.distribution.alphabet.text((first, second)[step.seat])
         if event.kind.is_turn and positions[at].racks[step.seat] != position.racks[step.seat]:
-            taken = f"with an empty bag it is {rack}"
+            reading = f"with an empty bag it is {rack}"
             if event.rack:
-                notices.append(Notice(event.line, f"{event.rack} is not the whole rack", taken))
+                notices.append(Notice(event.line, f"{event.rack} is not the whole rack", reading))
             for index, notice in enumerate(notices):
                 if (notice.line, notice.taken) == (event.line, _NO_RACK):
-                    notices[index] = replace(notice, taken=taken)
+                    notices[index] = replace(notice, taken=reading)
             event = replace(event, rack=rack)
         steps[at] = replace(step, before=positions[at], event=event)
     return replace(played, steps=tuple(steps), final=positions[-1])
@@ -559,12 +559,12 @@ def gcg_from_game(
         left = [alphabet.text(rack) for rack in game.over.racks]
         for seat, points in enumerate(game.over.adjustments):
             totals[seat] += points
-            told = nicks[seat], left[seat], left[seat], points, totals[seat]
+            fields = nicks[seat], left[seat], left[seat], points, totals[seat]
             if game.over.reason == "zeroes":
-                events.append(GcgEvent(EventKind.RACK_LOST, *told))
+                events.append(GcgEvent(EventKind.RACK_LOST, *fields))
             elif not left[seat]:
-                told = nicks[seat], "", left[1 - seat], points, totals[seat]
-                events.append(GcgEvent(EventKind.RACK_LEFT, *told))
+                fields = nicks[seat], "", left[1 - seat], points, totals[seat]
+                events.append(GcgEvent(EventKind.RACK_LEFT, *fields))
     for seat, points in enumerate(time_penalties):
         if points:
             totals[seat] -= points

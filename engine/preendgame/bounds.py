@@ -133,11 +133,11 @@ class MoveBounds:
 
     def note(self, case: int, order: int) -> None:
         """Update the bounds by a trial."""
-        trial, at = self.trials[case][order], int(self._starts[case]) + order
-        self.final[at] = trial.final
+        trial, index = self.trials[case][order], int(self._starts[case]) + order
+        self.final[index] = trial.final
         if trial.is_exact:
-            self.low[at], self.high[at] = trial.low, trial.high
-        self.looked[at] = self.has_look = True
+            self.low[index], self.high[index] = trial.low, trial.high
+        self.looked[index] = self.has_look = True
         self._standing = None
 
     def of_case(self, case: int) -> slice:

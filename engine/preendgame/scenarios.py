@@ -46,10 +46,10 @@ def list_scenarios(
         ValueError: as ``engine.simulation.rollout_input.scene`` and ``believed``.
     """
     begins = scene(position, rules, TO_THE_END, seed)
-    kept = believed(position, begins, belief, rules)
+    leave_belief = believed(position, begins, belief, rules)
     counts = unseen(position, position.on_turn, rules)
     racks = all_multisets(counts, begins.opponent_tiles)
-    weights = priors_of(racks, counts, kept)
+    weights = priors_of(racks, counts, leave_belief)
     chance = np.random.default_rng(seed % _SEEDS)
     order = chance.permutation(np.flatnonzero(weights > 0))
     racks, weights = racks[order], weights[order] / weights.sum()
@@ -100,9 +100,9 @@ class FullPosition:
     def after(self, move: Move, score: int, rules: Rules, seed: int = 0) -> FullPosition:
         """Play a legal move; ``seed`` is for the places of exchanged tiles in the bag."""
         position, seat = self.position, self.position.on_turn
-        kept = leave_of(position.racks[seat], move)
-        missing = rules.rack_size - len(kept)
-        rack = tuple(sorted((*kept, *self.bag[:missing])))
+        leave = leave_of(position.racks[seat], move)
+        missing = rules.rack_size - len(leave)
+        rack = tuple(sorted((*leave, *self.bag[:missing])))
         bag = self.bag[missing:]
         if isinstance(move, Exchange):
             # Seeded by the bag too; else the tiles would go to the same places in every case.

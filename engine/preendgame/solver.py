@@ -136,8 +136,8 @@ class PreEndgame:
         self.model: Model = model
         self._scenarios = cases
         orders = max(1, most_cases // len(cases))
-        known = [(position.with_rack(1 - self._seat, case.rack), case) for case in cases]
-        self._candidates, self._known, self._most_orders = candidates, known, orders
+        full_positions = [(position.with_rack(1 - self._seat, case.rack), case) for case in cases]
+        self._candidates, self._known, self._most_orders = candidates, full_positions, orders
         self._bounds: list[MoveBounds] = []
         """Of the first of the candidates, which have been taken up."""
         self._table: F64 = np.tile([0.0, -np.inf, 1.0, np.inf], (len(candidates), 1))
@@ -224,7 +224,7 @@ class PreEndgame:
             for order, trial in enumerate(trials)
             if self._is_open(which, trial)
         ]
-        return [at for _, at in sorted(opened)]
+        return [index for _, index in sorted(opened)]
 
     def _select(self, number: int) -> list[int]:
         """Return the moves to look at longer: the most promising; once they are proven, others."""
@@ -330,9 +330,9 @@ class PreEndgame:
             return round(float(weights @ won(finals)), 9), float(weights @ finals)
 
         for bounds in self._bounds:
-            at = [bounds.of_case(case).start for case, _ in self._returned]
-            if len(used_tiles(bounds.ranked.move)) >= least and bounds.looked[at].all():
-                best = max(best, bounds.final[at], key=worth)
+            starts = [bounds.of_case(case).start for case, _ in self._returned]
+            if len(used_tiles(bounds.ranked.move)) >= least and bounds.looked[starts].all():
+                best = max(best, bounds.final[starts], key=worth)
         for (case, order), trial, final in zip(self._returned, trials, best, strict=True):
             trial.final = float(final)
             passed.note(case, order)
@@ -384,10 +384,10 @@ class PreEndgame:
             return []
         bounds, sums = taken_up[move], dict[Rack, F64]()
         for case, scenario in enumerate(self._scenarios):
-            for at in range(*bounds.of_case(case).indices(len(bounds.final))):
-                if bounds.looked[at]:
-                    sign, weight = int(np.sign(bounds.final[at])), bounds.weights[at]
-                    is_open = np.sign(bounds.low[at]) != np.sign(bounds.high[at])
+            for index in range(*bounds.of_case(case).indices(len(bounds.final))):
+                if bounds.looked[index]:
+                    sign, weight = int(np.sign(bounds.final[index])), bounds.weights[index]
+                    is_open = np.sign(bounds.low[index]) != np.sign(bounds.high[index])
                     share = np.array([sign > 0, sign == 0, sign < 0, is_open]) * weight
                     sums[scenario.bag] = sums.get(scenario.bag, np.zeros(4)) + share
         listed = []
@@ -442,8 +442,13 @@ class PreEndgame:
         return [*order, *(which for which in range(len(self._candidates)) if which not in seen)]
 
     def _note(self, which: int) -> None:
-        known = self._bounds[which].assessment
-        self._table[which] = known.win_low, known.spread_low, known.win_high, known.spread_high
+        assessment = self._bounds[which].assessment
+        self._table[which] = (
+            assessment.win_low,
+            assessment.spread_low,
+            assessment.win_high,
+            assessment.spread_high,
+        )
         self._beaten_by_now = None
 
     def _beaten(self) -> set[int]:
@@ -463,10 +468,10 @@ def _check(
 ) -> None:
     if reason := why_not(position, rules):
         raise ValueError(reason)
-    known = position.racks[1 - position.on_turn]
-    if known and len(known) != rules.rack_size:
+    opponent_rack = position.racks[1 - position.on_turn]
+    if opponent_rack and len(opponent_rack) != rules.rack_size:
         raise ValueError(
-            f"the opponent's rack has {len(known)} tiles; while there is a bag it has "
+            f"the opponent's rack has {len(opponent_rack)} tiles; while there is a bag it has "
             f"{rules.rack_size}, or it is left out"
         )
     bag = bag_count(position, rules)

@@ -50,8 +50,8 @@ def commitment(secret: bytes, racks: str | None = None) -> bytes:
     ``racks`` is the field of the racks in the CGP of the position that the game begins in, if one
     is given: its SHA-256 is then appended to the secret.
     """
-    given = b"" if racks is None else hashlib.sha256(racks.encode()).digest()
-    return hashlib.sha256(secret + given).digest()
+    racks_digest = b"" if racks is None else hashlib.sha256(racks.encode()).digest()
+    return hashlib.sha256(secret + racks_digest).digest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,16 +127,16 @@ class Bag:
         """Draw up to ``count`` tiles for a seat, returned in the order drawn."""
         count = min(count, len(self.order))
         if self.mirrored and seat == 1:
-            kept = len(self.order) - count
-            return self.order[kept:][::-1], replace(self, order=self.order[:kept])
+            remaining = len(self.order) - count
+            return self.order[remaining:][::-1], replace(self, order=self.order[:remaining])
         return self.order[:count], replace(self, order=self.order[count:])
 
     def put_back(self, tiles: Iterable[int]) -> Bag:
         """Return the bag with tiles put back at random places."""
         order, stream = list(self.order), self.stream
         for tile in sorted(tiles):
-            at, stream = stream.below(len(order) + 1)
-            order.insert(at, tile)
+            index, stream = stream.below(len(order) + 1)
+            order.insert(index, tile)
         return replace(self, order=tuple(order), stream=stream)
 
 

@@ -178,11 +178,11 @@ class Game:
         turn, bag = self.turns[-1], self.bag
         if isinstance(turn.move, Pass):
             return self._settled()
-        kept = self.position.racks[turn.seat]
-        drawn, bag = bag.draw(self.rules.rack_size - len(kept), turn.seat)
+        leave = self.position.racks[turn.seat]
+        drawn, bag = bag.draw(self.rules.rack_size - len(leave), turn.seat)
         if isinstance(turn.move, Exchange):
             bag = bag.put_back(turn.move.tiles)
-        position = self.position.with_rack(turn.seat, tuple(sorted((*kept, *drawn))))
+        position = self.position.with_rack(turn.seat, tuple(sorted((*leave, *drawn))))
         turns = (*self.turns[:-1], replace(turn, drawn=drawn))
         return replace(self, position=position, bag=bag, turns=turns)._settled()
 

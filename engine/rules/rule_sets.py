@@ -41,14 +41,14 @@ def load_rules(name_or_path: str | Path = "english") -> Rules:
     """
     name, text, source = read_named(name_or_path, ".toml", "rule set", _FORM)
     try:
-        said = tomllib.loads(text)
+        table = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ValueError(f"{source} is not TOML: {error}; text must be in quotes") from None
     except RecursionError:
         raise ValueError(f"{source} has lists or tables nested too deeply") from None
     embedded = isinstance(name_or_path, str) and name_or_path in rule_set_names()
     folder = None if embedded else Path(name_or_path).parent
-    rules = _read(name, said, source, folder)
+    rules = _read(name, table, source, folder)
     check_rules(rules, source)
     return rules
 
@@ -69,9 +69,9 @@ def _read(name: str, said: dict[str, Any], source: str, folder: Path | None) -> 
     for key, value in said.items():
         if key not in NUMBERS and not isinstance(value, str):
             raise ValueError(f"{source}: {key} is a text in quotes, not {value!r}")
-    given = said.copy()
-    tiles, board = given.pop("tiles", "english"), given.pop("board", "standard")
-    for key, value in given.items():
+    values = said.copy()
+    tiles, board = values.pop("tiles", "english"), values.pop("board", "standard")
+    for key, value in values.items():
         if key in WORDS and value not in WORDS[key]:
             raise ValueError(f"{source}: {key} = {value!r}; it is one of {', '.join(WORDS[key])}")
         least, most = NUMBERS.get(key, (0, 0))
@@ -80,7 +80,7 @@ def _read(name: str, said: dict[str, Any], source: str, folder: Path | None) -> 
     return Rules(
         load_distribution(_beside(tiles, folder)),
         load_layout(_beside(board, folder)),
-        **given,
+        **values,
         name=name,
     )
 
@@ -105,11 +105,11 @@ def rules_in_play(message: Any) -> Rules:
     Raises:
         ValueError: no game can be played by these rules here.
     """
-    given: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for name in (*NUMBERS, *WORDS):
         if isinstance(value := getattr(message, name), int | str):  # else it is left out
-            given[name] = value
-    rules = Rules(_tiles_in_play(message), _board_in_play(message), **given, name=message.name)
+            values[name] = value
+    rules = Rules(_tiles_in_play(message), _board_in_play(message), **values, name=message.name)
     check_rules(rules, "the rules")
     return rules
 

@@ -107,11 +107,11 @@ def scene(
     hidden = np.repeat(
         np.arange(len(rules.distribution.counts), dtype=np.uint8), unseen(position, seat, rules)
     )
-    known = len(position.racks[1 - seat])
+    known_tiles = len(position.racks[1 - seat])
     return Scene(
         rack=np.array(sorted(position.racks[seat]), np.uint8),
         hidden=hidden,
-        opponent_tiles=known or min(rules.rack_size, len(hidden)),
+        opponent_tiles=known_tiles or min(rules.rack_size, len(hidden)),
         spread=position.spread(seat),
         scale=scale,
         scoreless=position.scoreless_turns,
@@ -134,31 +134,38 @@ def believed(
     Raises:
         ValueError: a belief beside a known rack, an impossible leave or invalid weights.
     """
-    known = position.racks[1 - position.on_turn]
-    if known and belief is not None:
+    opponent_rack = position.racks[1 - position.on_turn]
+    if opponent_rack and belief is not None:
         raise ValueError("the opponent's rack is in the position; nothing is left to believe")
-    kept = LeavePrior.certain(known) if known else belief or LeavePrior.nothing()
-    weights = kept.weights
+    belief_prior = (
+        LeavePrior.certain(opponent_rack) if opponent_rack else belief or LeavePrior.nothing()
+    )
+    weights = belief_prior.weights
     total = weights.sum()
-    if len(weights) != len(kept.tiles) or not (weights > 0).all() or not 0 < total < math.inf:
+    if (
+        len(weights) != len(belief_prior.tiles)
+        or not (weights > 0).all()
+        or not 0 < total < math.inf
+    ):
         raise ValueError(
-            f"{len(weights)} weights for {len(kept.tiles)} leaves; each has one, and it is above 0"
+            f"{len(weights)} weights for {len(belief_prior.tiles)} leaves; "
+            "each has one, and it is above 0"
         )
-    if not 0 <= kept.doubt <= 1:
-        raise ValueError(f"a doubt of {kept.doubt}; it is a share from 0 to 1")
+    if not 0 <= belief_prior.doubt <= 1:
+        raise ValueError(f"a doubt of {belief_prior.doubt}; it is a share from 0 to 1")
     counts = np.bincount(scene.hidden, minlength=len(rules.distribution.counts))
     most = scene.opponent_tiles
-    alien = (kept.tiles >= len(counts)).any(axis=1)
+    alien = (belief_prior.tiles >= len(counts)).any(axis=1)
     if alien.any():
-        tiles = tuple(kept.tiles[np.argmax(alien)].tolist())
+        tiles = tuple(belief_prior.tiles[np.argmax(alien)].tolist())
         raise ValueError(f"the opponent can't hold {tiles}: these are no tiles")
-    possible = kept.are_possible(counts) & (kept.size <= most)
+    possible = belief_prior.are_possible(counts) & (belief_prior.size <= most)
     if not possible.all():
-        text = rules.distribution.alphabet.text(kept.tiles[np.argmin(possible)].tolist())
+        text = rules.distribution.alphabet.text(belief_prior.tiles[np.argmin(possible)].tolist())
         raise ValueError(
             f"the opponent can't hold {text!r}: a leave is at most {most} of the unseen tiles"
         )
-    return replace(kept, weights=weights / total)
+    return replace(belief_prior, weights=weights / total)
 
 
 def holdings(kept: LeavePrior, rules: Rules) -> Holdings:
@@ -188,7 +195,7 @@ def packed_candidates(
     candidates: Sequence[RankedMove], leaves: LeaveTable, baseline: Baseline | None = None
 ) -> Candidates:
     """Return candidates as arrays; a whole rack kept has no table value, so 0."""
-    known = np.zeros((len(candidates), 3)) if baseline is None else baseline.values
+    baselines = np.zeros((len(candidates), 3)) if baseline is None else baseline.values
     worths = [
         round(leaves.value(candidate.leave) * POINT)
         if len(candidate.leave) < leaves.rack_size
@@ -199,7 +206,7 @@ def packed_candidates(
         np.array([pack(candidate.move) for candidate in candidates], np.uint64),
         np.array([candidate.score for candidate in candidates], np.int32),
         np.array(worths, np.int32),
-        np.round(known * UNITS).astype(np.int64),
+        np.round(baselines * UNITS).astype(np.int64),
     )
 
 

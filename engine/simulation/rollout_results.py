@@ -87,8 +87,8 @@ class RolloutResults:
     def adjusted(self, measure: Measure) -> Adjusted:
         """Estimate means of a measure; every candidate has two samples or more."""
         samples = self.samples
-        total, known = self._adjusted.get(measure, (0, None))
-        if known is None or total != samples.sum():
+        total, adjustment = self._adjusted.get(measure, (0, None))
+        if adjustment is None or total != samples.sum():
             means = self._sums(measure) / samples
             # The best of those with the most samples; at first all have the same number.
             reference = int(np.lexsort((-means, -samples))[0])
@@ -97,9 +97,11 @@ class RolloutResults:
             for some, weight in zip(self.values, np.array(measure) / UNITS, strict=True):
                 if weight:
                     values += weight * some[:, :most]
-            known = self._doubted(adjust(samples, means, values, reference), measure[0], reference)
-            self._adjusted[measure] = int(samples.sum()), known
-        return known
+            adjustment = self._doubted(
+                adjust(samples, means, values, reference), measure[0], reference
+            )
+            self._adjusted[measure] = int(samples.sum()), adjustment
+        return adjustment
 
     def _sums(self, measure: Measure) -> F64:
         sums: F64 = (self._sum("sums") * (np.array(measure) / UNITS)).sum(axis=1)

@@ -93,12 +93,12 @@ class RolloutWorkers:
         return wanted
 
     def _take(self, rollouts: int) -> I64:
-        taken: list[tuple[int, int, int]] = []
+        batches: list[tuple[int, int, int]] = []
         while rollouts:
             candidate, first, count = self._tasks.popleft()
             if count > rollouts:
                 self._tasks.appendleft((candidate, first + rollouts, count - rollouts))
                 count = rollouts
-            taken.append((candidate, first, count))
+            batches.append((candidate, first, count))
             rollouts -= count
-        return np.array(taken, np.int64)
+        return np.array(batches, np.int64)

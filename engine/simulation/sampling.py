@@ -45,17 +45,17 @@ def top_two(statistics: ArmStatistics, samples: int) -> I64:
     leader, counts = statistics.leader, statistics.samples.copy()
     idle = statistics.twins
     idle[leader] = True
-    given = 0
-    while given < samples:
-        portion = min(-(-samples // _PORTIONS), samples - given)
+    allocated = 0
+    while allocated < samples:
+        portion = min(-(-samples // _PORTIONS), samples - allocated)
         chosen = leader
-        if 2 * (counts - statistics.samples)[leader] > given:
+        if 2 * (counts - statistics.samples)[leader] > allocated:
             cost = statistics.scores(counts) ** 2 / 2 + np.log(counts)
             cost[idle] = math.inf
             cheapest = int(np.argmin(cost))
             chosen = cheapest if math.isfinite(cost[cheapest]) else leader
         counts[chosen] += portion
-        given += portion
+        allocated += portion
     shares: I64 = counts - statistics.samples
     return shares
 
@@ -82,5 +82,5 @@ def _level(counts: I64, among: Bools, samples: int) -> I64:
             break
         after[low] = counts[order[n]]
         samples -= room
-    given: I64 = after - counts
-    return given
+    allocated: I64 = after - counts
+    return allocated

@@ -69,8 +69,8 @@ class StaticGames:
         if not 0 <= turn < recorded:
             raise ValueError(f"game {game} has {recorded} recorded turns; there is no turn {turn}")
         board = Board.empty(rules.layout)
-        for at in range(turn):
-            (move,) = unpack(self.results.moves[game, at : at + 1], board)
+        for index in range(turn):
+            (move,) = unpack(self.results.moves[game, index : index + 1], board)
             if isinstance(move, Place):
                 board = board.with_move(move)
         size = int(self.results.sizes[game, turn])

@@ -137,13 +137,13 @@ class Simulation:
         self.plies = begins.plies
         self.exact = len(begins.hidden) == begins.opponent_tiles  # then one sample suffices
         self._results = RolloutResults(len(candidates), len(generators), begins.plies, self.exact)
-        given = (
+        baseline_values = (
             begins,
             holdings(believed(position, begins, belief, rules), rules),
             chances(win_probabilities),
             packed_candidates(candidates, generators[0].leaves, baseline),
         )
-        self._workers = RolloutWorkers(generators, position, given, self._results)
+        self._workers = RolloutWorkers(generators, position, baseline_values, self._results)
         self._planned = np.zeros(len(candidates), np.int64)
         self._standing: ArmStatistics | None = None
         self._prior: Prior | None = None

@@ -59,20 +59,20 @@ def answer_json(
     ``leaves`` to say why the best move is better than the played one.
     """
     alphabet = rules.distribution.alphabet
-    known: dict[str, Any]
+    values: dict[str, Any]
     match answer:
         case RankedMoves():
             moves = [_fields(row, _RANKED, equity=row.equity / POINT) for row in answer.moves[:top]]
-            known = {"count": answer.counts, "moves": moves}
+            values = {"count": answer.counts, "moves": moves}
         case Findings():
-            known = _findings(answer, rules, leaves)
+            values = _findings(answer, rules, leaves)
         case OverRacks():
-            known = _over_racks(answer, rules)
+            values = _over_racks(answer, rules)
         case Inferred():
-            known = _inferred(answer, alphabet, top)
+            values = _inferred(answer, alphabet, top)
         case EndgameProof(view, solver):
             solution, best = solver.solution, best_play(solver, view.position, rules)
-            known = _fields(
+            values = _fields(
                 solution,
                 _PROOF,
                 outcome=solution.outcome(view.spread),
@@ -82,7 +82,7 @@ def answer_json(
                 spread=view.spread + solution.value,
             )
         case PreEndgameComparison(view, work):
-            known = _fields(
+            values = _fields(
                 work,
                 _COMPARISON,
                 model=answer.model,
@@ -103,8 +103,8 @@ def answer_json(
                     for row in work.outcomes()[:top]
                 ],
             )
-    known = {name: _written(value, name, alphabet) for name, value in known.items()}
-    return {"line": line, "player": nick, **known} if nick else known
+    values = {name: _written(value, name, alphabet) for name, value in values.items()}
+    return {"line": line, "player": nick, **values} if nick else values
 
 
 def progress_json(findings: Findings, rules: Rules) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
     """Return findings; ``compared`` rollouts are those behind ``ahead_of_played`` alone."""
     question, others, rivals = findings.question, findings.legal[1:], findings.rivals
     played, phony = findings.played, question.phony
-    known = reasons(findings, rules, leaves) if leaves else None
+    move_reasons = reasons(findings, rules, leaves) if leaves else None
     proven = None
     if findings.worths or findings.cases:
         proven = findings.is_proven(findings.best.move, (played or findings.best).move)
@@ -167,8 +167,8 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
             "ahead_of_rival": _ahead_of(rivals[0].move, findings) if rivals else None,
             "ahead_of_played": _ahead_of(played.move, findings) if played else None,
             "grade": grade(findings),
-            "why": None if known is None else why(known, rules),
-            "reasons": known and [asdict(reason) for reason in known],
+            "why": None if move_reasons is None else why(move_reasons, rules),
+            "reasons": move_reasons and [asdict(reason) for reason in move_reasons],
             "proven": proven,
             "phony": phony
             and {"code": "not_words" if phony.words else "taken_back", **asdict(phony)},
@@ -186,23 +186,23 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
 
 def _cases(findings: Findings, alphabet: Alphabet) -> dict[str, Any] | None:
     """Return what was found in all cases, and by the bag of the best and the played move."""
-    known = findings.cases
-    if known is None:
+    cases = findings.cases
+    if cases is None:
         return None
     best, played = (
-        {alphabet.text(draw.bag): draw for draw in known.by_bag[move]} if move else {}
+        {alphabet.text(draw.bag): draw for draw in cases.by_bag[move]} if move else {}
         for move in (findings.best.move, findings.question.played)
     )
     return _fields(
-        known,
+        cases,
         "model cases moves compared proven settled by_bag",
         model=MODEL,
-        settled=known.is_settled,
+        settled=cases.is_settled,
         by_bag=[
             {"bag": bag, "weight": draw.weight}
             | {
-                name: of.get(bag) and _fields(of[bag], "wins draws losses proven")
-                for name, of in (("best", best), ("played", played))
+                name: draws.get(bag) and _fields(draws[bag], "wins draws losses proven")
+                for name, draws in (("best", best), ("played", played))
             }
             for bag, draw in best.items()
         ],
@@ -231,7 +231,7 @@ def _over_racks(answer: OverRacks, rules: Rules) -> dict[str, Any]:
 
 
 def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
-    known = _fields(
+    values = _fields(
         row,
         _CANDIDATE,
         static=row.static / POINT,
@@ -239,11 +239,11 @@ def _candidate(row: Estimate, findings: Findings) -> dict[str, Any]:
         equity_error=_finite(row.equity_error, findings.exact),
     )
     if findings.worths or findings.cases:
-        known["proven"] = findings.is_proven(row.move)
+        values["proven"] = findings.is_proven(row.move)
     if findings.is_phony(row.move):
-        known["phony"] = True
+        values["phony"] = True
     unknown = ("win", "win_error", "equity", "equity_error")
-    return known if row.samples else known | dict.fromkeys(unknown)
+    return values if row.samples else values | dict.fromkeys(unknown)
 
 
 def _ahead_of(move: Move, findings: Findings) -> dict[str, Any] | None:
@@ -275,25 +275,25 @@ def _finite(error: float, exact: bool) -> float | None:
 
 
 def _inferred(inferred: Inferred, alphabet: Alphabet, top: int) -> dict[str, Any]:
-    known, model, truth = inferred.posterior, inferred.model, inferred.truth
+    posterior, model, truth = inferred.posterior, inferred.model, inferred.truth
     before, after = inferred.bingo
-    leaves = known.top(top)
+    leaves = posterior.top(top)
     tiles = zip(alphabet.letters, *(chances.tolist() for chances in inferred.tiles), strict=True)
     return {
-        "leaves_considered": known.considered,
-        "leaves_surviving": known.surviving,
+        "leaves_considered": posterior.considered,
+        "leaves_surviving": posterior.surviving,
         "top": [dict(zip(("leave", "prior", "posterior"), row, strict=True)) for row in leaves],
-        "mass_top10": known.mass_of_top(10),
-        "entropy_prior": known.entropy_prior,
-        "entropy": known.entropy,
+        "mass_top10": posterior.mass_of_top(10),
+        "entropy_prior": posterior.entropy_prior,
+        "entropy": posterior.entropy,
         "seconds": inferred.seconds,
         "model": model.name,
         "margin": model.margin,
         "temperatures": model.temperatures,
         "play": written_play(inferred.observed.move, alphabet),
         "score": inferred.observed.play.score,
-        "unseen_mass": known.unseen,
-        "effective": known.effective,
+        "unseen_mass": posterior.unseen,
+        "effective": posterior.effective,
         "tiles": [dict(zip(("tile", "prior", "posterior"), row, strict=True)) for row in tiles],
         "bingo": {
             "prior": before.chance,
@@ -302,5 +302,5 @@ def _inferred(inferred: Inferred, alphabet: Alphabet, top: int) -> dict[str, Any
             "posterior_error": after.error,
         },
         "true": truth and truth._asdict(),
-        "note": known.note,
+        "note": posterior.note,
     }

@@ -257,17 +257,17 @@ def _may_teach(work: PreEndgame, static: Move) -> bool:
     seen = [each for each in outcomes if each.cases == work.cases]  # other estimates are too rough
     best = max((each.win for each in seen), default=0)
     level = sum(each.proven and best - each.win < EPSILON for each in seen)
-    known = next(each.win for each in outcomes if each.move == static)
-    return level <= _MOST_BEST and best >= max(known + LEAST_SHARE, _LEAST_BEST)
+    static_win = next(each.win for each in outcomes if each.move == static)
+    return level <= _MOST_BEST and best >= max(static_win + LEAST_SHARE, _LEAST_BEST)
 
 
 def _letters(work: PreEndgame, move: Move, cases: Cases) -> str:
     """Return the outcome of a move with each tile that may be in the bag."""
-    known = dict.fromkeys(cases, UNPROVEN)
+    letters = dict.fromkeys(cases, UNPROVEN)
     for draw in work.draws(move):
         if draw.proven:
-            known[draw.bag[0]] = WON if draw.wins else LOST if draw.losses else DRAWN
-    return "".join(known.values())
+            letters[draw.bag[0]] = WON if draw.wins else LOST if draw.losses else DRAWN
+    return "".join(letters.values())
 
 
 def _teaches(puzzle: Puzzle) -> bool:

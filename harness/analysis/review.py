@@ -72,7 +72,9 @@ def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> Review
         taken_back=taken_back,
         obstacle=obstacle,
         lacks_tiles=lacks_tiles,
-        notices=tuple(told for told in replay.notices if step and told.line == step.event.line),
+        notices=tuple(
+            notice for notice in replay.notices if step and notice.line == step.event.line
+        ),
     )
 
 
@@ -128,12 +130,12 @@ def review(
     for turn in turns:
         if stopped():
             return
-        told, findings = turn, None
+        reviewed, findings = turn, None
         if not turn.obstacle:
             try:
                 findings = analyse_turn(settings, turn, stopped)
             except ValueError as error:
                 if not turn.lacks_tiles:
                     raise
-                told = replace(turn, obstacle=f"the rack is not recorded, and {error}")
-        yield told, findings
+                reviewed = replace(turn, obstacle=f"the rack is not recorded, and {error}")
+        yield reviewed, findings

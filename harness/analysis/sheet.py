@@ -112,7 +112,7 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
         return {
             "line": turn.line,
             # Challenges that are only notes count as events too.
-            "seq": turn.line + sum(it.event.note == STOOD for it in steps[: turn.line - 1]),
+            "seq": turn.line + sum(step.event.note == STOOD for step in steps[: turn.line - 1]),
             "seat": turn.position.on_turn,
             "cgp": write_cgp(turn.position, rules),
             "rack": alphabet.text(turn.position.racks[turn.position.on_turn]),

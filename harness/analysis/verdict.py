@@ -73,8 +73,12 @@ def verdict(findings: Findings, write: Writer) -> str:
         few = counted(findings.rollouts, "rollout")
         nothing = f"can be told from {few}" if findings.rollouts else "is known yet"
         return f"Nothing {nothing}; by static equity {write(findings.best.move)} is best."
-    said = (_advice(findings, write), _about_played(findings, write), _about_cases(findings, write))
-    return " ".join(filter(None, said))
+    sentences = (
+        _advice(findings, write),
+        _about_played(findings, write),
+        _about_cases(findings, write),
+    )
+    return " ".join(filter(None, sentences))
 
 
 def by_tile(draws: Sequence[Draw], write: Callable[[Rack], str]) -> str:
@@ -85,10 +89,10 @@ def by_tile(draws: Sequence[Draw], write: Callable[[Rack], str]) -> str:
         return draw.proven == is_proven and max(shares, key=shares.__getitem__) == sign
 
     return "; ".join(
-        f"{verb}{' perhaps' * (not certain)} with {', '.join(write(each.bag) for each in found)}"
+        f"{verb}{' perhaps' * (not certain)} with {', '.join(write(each.bag) for each in fitting)}"
         for verb, sign in (("wins", 1), ("ties", 0), ("loses", -1))
         for certain in (True, False)
-        if (found := [each for each in draws if is_so(each, sign, certain)])
+        if (fitting := [each for each in draws if is_so(each, sign, certain)])
     )
 
 
@@ -106,14 +110,14 @@ def verdict_text(findings: Findings | OverRacks, rules: Rules) -> str:
                 return f"an exchange of {alphabet.text(tiles)}"
         return format_full_move(move, board, alphabet)
 
-    said = verdict(findings, named)
+    text = verdict(findings, named)
     if findings.cases and bag_count(as_seen(findings.question.position), rules) == 1:
         best = findings.best.move
         for move in dict.fromkeys((best, findings.question.played or best)):
             name = format_full_move(move, board, alphabet)
-            told = by_tile(findings.cases.by_bag[move], alphabet.text)
-            said += f" By the tile in the bag {name} {told}."
-    return said
+            clause = by_tile(findings.cases.by_bag[move], alphabet.text)
+            text += f" By the tile in the bag {name} {clause}."
+    return text
 
 
 def _over_racks(findings: OverRacks, rules: Rules) -> str:
@@ -161,24 +165,24 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
     A loss is measured against the best move of the search. If the same samples chose and valued
     that move, the loss is overestimated, hence *at most*.
     """
-    known = [(turn, played.move) for turn in turns if (played := turn.played) and grade(turn)]
+    graded = [(turn, played.move) for turn in turns if (played := turn.played) and grade(turn)]
     phonies = sum(bool(turn.question.phony) for turn in turns)
     besides = f"; {counted(phonies, 'phony', 'phonies')} not counted" if phonies else ""
-    if not known:
+    if not graded:
         return f"{nick}: no turn to judge{besides}."
-    losses = [turn.ahead_of(played) for turn, played in known]
+    losses = [turn.ahead_of(played) for turn, played in graded]
     flattered = any(
-        not (turn.exact or turn.cases or turn.compared or is_found(turn)) for turn, _ in known
+        not (turn.exact or turn.cases or turn.compared or is_found(turn)) for turn, _ in graded
     )
-    best = sum(is_found(turn) for turn, _ in known)
-    level = sum(not is_found(turn) and not turn.is_clear(played) for turn, played in known)
+    best = sum(is_found(turn) for turn, _ in graded)
+    level = sum(not is_found(turn) and not turn.is_clear(played) for turn, played in graded)
     near = f"; {level} more can't be told from it" if level else ""
-    grades = [grade(turn) for turn, _ in known]
+    grades = [grade(turn) for turn, _ in graded]
     mistakes = [f"{count} {size}" for size in MISTAKES if (count := grades.count(size))]
     near += f"; mistakes: {', '.join(mistakes) or 'none'}"
     return (
         f"{nick}: mean loss {'at most ' * flattered}{_loss(losses)} over "
-        f"{counted(len(known), 'turn')}; the best was played in {best}{near}{besides}."
+        f"{counted(len(graded), 'turn')}; the best was played in {best}{near}{besides}."
     )
 
 
@@ -276,10 +280,10 @@ def opening_sentences(
     if clear:
         yield "The costliest turn:" if count == 1 else f"The {count} costliest turns:"
     for turn, findings, played in clear[:count]:
-        known = list(_reasons(findings, played, rules, leaves))
+        reasons_given = list(_reasons(findings, played, rules, leaves))
         yield (
             f"line {turn.line}, {turn.nick}: {_named(played, findings, rules, done=True)}; best "
-            f"was {_named(findings.best, findings, rules)}: {why(known, rules)}. "
+            f"was {_named(findings.best, findings, rules)}: {why(reasons_given, rules)}. "
             f"It cost {_cost(findings, played)}."
         )
     unrecorded.sort(key=lambda each: -each[1].cost.win)
@@ -346,13 +350,13 @@ def _reason(reason: Reason, rules: Rules) -> str:
     is_for, points = reason.value > 0, abs(reason.value)
     if reason.kept:
         text = rules.distribution.alphabet.text
-        kept, instead = (
+        leave, instead = (
             f"{text(each.leave)} (worth {number(each.worth, sign=True)})"
             if each.leave
             else "nothing"
             for each in reason.kept
         )
-        return f"it keeps {kept}, not {instead}"
+        return f"it keeps {leave}, not {instead}"
     match reason.code:
         case "score":
             return f"{counted(round(points), 'point')} {'more' if is_for else 'less'} now"
@@ -373,10 +377,10 @@ def _reasons(
         yield Reason("score", scored)
     longest = max(len(best.leave), len(played.leave))  # a pass keeps a rack, which has no value
     if bag_count(position, rules) and longest < leaves.rack_size and not missed:
-        kept, instead = (Kept(row.leave, leaves.value(row.leave)) for row in (best, played))
-        worth = kept.worth - instead.worth
+        leave, instead = (Kept(row.leave, leaves.value(row.leave)) for row in (best, played))
+        worth = leave.worth - instead.worth
         if abs(worth) >= _LEAST_WORTH:
-            yield Reason("leave", worth, (kept, instead))
+            yield Reason("leave", worth, (leave, instead))
     if findings.replies and not findings.exact:
         after, after_played = findings.replies
         spared = after_played.score - after.score
@@ -442,12 +446,12 @@ def _advice(findings: Findings, write: Writer) -> str:
     are_same = findings.exact or not any(any(findings.ahead_of(row.move)) for row in rivals)
     if rivals and are_same:
         return f"The best is {_joined([name, *names], 'or')}; they come to the same thing."
-    said = f"The best is {name}: {_worth(findings, best)}"
+    text = f"The best is {name}: {_worth(findings, best)}"
     if rivals:
-        return f"{said}; {_joined(names, 'and')} can't be told from it."
+        return f"{text}; {_joined(names, 'and')} can't be told from it."
     if findings.is_valued(others[0].move):
-        said += f", {lead(findings, others[0].move)} more than {write(others[0].move)}"
-    return f"{said}."
+        text += f", {lead(findings, others[0].move)} more than {write(others[0].move)}"
+    return f"{text}."
 
 
 def _joined(names: list[str], word: str) -> str:

@@ -153,8 +153,8 @@ class _Desk:
             move = int(step.event.detail) if step.move is None else step.move
             seen = observe(position.with_rack(step.seat, ()), move, rules, words)
             judges, style = Judges(words, rules, self._leaves), Style.of(MODELS["soft"])
-            known, _ = look(judges, seen.play, seen.counts, style, racks=RACKS)
-            return believed(known, seen.tiles_now(known.as_prior()), rules.distribution.alphabet)
+            belief, _ = look(judges, seen.play, seen.counts, style, racks=RACKS)
+            return believed(belief, seen.tiles_now(belief.as_prior()), rules.distribution.alphabet)
         return None
 
     def _findings(
@@ -190,13 +190,13 @@ class _Desk:
         moves = [read_try(text, turn, self._rules) for text in task.moves]
         findings = analyse_turn(settings, turn, stopped, tell, moves)
         nick, leaves = turn.nick, self._leaves
-        known = answer_json(findings, self._rules, line=turn.line, nick=nick, leaves=leaves)
+        answer = answer_json(findings, self._rules, line=turn.line, nick=nick, leaves=leaves)
         own: dict[str, Any] = {"line": turn.line, "notices": [*turn.notices]}
         if isinstance(findings, Findings):
             own["replies"] = replies_json(findings)
         if task.believes:
             own["belief"] = belief
-        return known | own
+        return answer | own
 
 
 def serve(analyst: Analyst, reading: BinaryIO, writing: BinaryIO) -> None:

@@ -18,9 +18,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m harness.analysis.worker_main")
     parser.add_argument("--kinds", required=True, help="what is played at each table (JSON)")
     parser.add_argument("--idle", action="store_true", help="run only where a core is idle")
-    given = parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
     reading, writing = set_pipes_aside()
-    if given.idle:  # so that no game's clock waits for an analysis
+    if options.idle:  # so that no game's clock waits for an analysis
         with contextlib.suppress(OSError, AttributeError):
             os.nice(19)
             os.sched_setscheduler(0, os.SCHED_IDLE, os.sched_param(0))
@@ -30,7 +30,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
     from .worker import Analyst, serve
 
-    analyst = Analyst(msgspec.json.decode(given.kinds, type=dict[str, GameKind]))
+    analyst = Analyst(msgspec.json.decode(options.kinds, type=dict[str, GameKind]))
     with contextlib.suppress(BrokenPipeError):
         serve(analyst, os.fdopen(reading, "rb"), os.fdopen(writing, "wb"))
     os._exit(0)

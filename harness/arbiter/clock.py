@@ -56,11 +56,11 @@ class Clock:
 
 def check_time_control(control: TimeControl) -> None:
     """Raise ValueError if a time is out of bounds, or there are both an increment and overtime."""
-    said = msgspec.to_builtins(control)
+    values = msgspec.to_builtins(control)
     try:
-        msgspec.convert(said, TimeControl)
+        msgspec.convert(values, TimeControl)
     except msgspec.ValidationError as error:
-        wrong = in_words(str(error), said, TimeControl)
+        wrong = in_words(str(error), values, TimeControl)
         raise ValueError(f"no such time control: {wrong}") from None
     if control.increment_ms and control.max_overtime_ms:
         raise ValueError(

@@ -220,10 +220,10 @@ class GameHost:
                 self._table.book.was_voided = True
                 return self._table.end(outcome, why, now_ms(), winner)
             case TimeGift(ms=ms, why=why):
-                given = self._table.give(seat, ms, why)
-                if given.records:  # the last note lacks it: a restart would charge it
+                effects = self._table.give(seat, ms, why)
+                if effects.records:  # the last note lacks it: a restart would charge it
                     self._note(now_ms())
-                return given
+                return effects
             case Noted(code=code, message=message, evidence=evidence):
                 return self._table.note(seat, code, message, evidence)
             case Said(message=message, at_ms=at_ms, round_trip_ms=round_trip_ms):

@@ -353,11 +353,11 @@ def check_journal(connection: sqlite3.Connection, path: Path) -> None:
 def check_structure(connection: sqlite3.Connection, path: Path) -> None:
     """Check the pages of a journal; raise JournalError with what is wrong, and what to do."""
     try:
-        (found,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
+        (problem,) = connection.execute("PRAGMA integrity_check(1)").fetchone()
     except UNREADABLE as error:
-        found = str(error)
-    if found != "ok":
-        what = found.splitlines()[-1]
+        problem = str(error)
+    if problem != "ok":
+        what = problem.splitlines()[-1]
         raise JournalError(
             f"{path} is damaged ({what}); restore a backup, or save what can be read with "
             f"'tilewire backup {path} FILE' and use that"

@@ -279,8 +279,8 @@ class PostgresStore:
         ends, numbers = set(), set()
         while True:
             asked = time.monotonic()
-            if taken := self._rows(_TAKE, me, lease.LEASE_S):
-                ((number, commit),) = taken
+            if rows := self._rows(_TAKE, me, lease.LEASE_S):
+                ((number, commit),) = rows
                 return lease.Tenure.taken(number, commit, asked)
             question = "SELECT number, holder, until FROM lease"
             ((number, holder, until),) = self._rows(question)
@@ -463,8 +463,8 @@ def _sentence(error: Exception) -> str:
 
     if not isinstance(error, psycopg.Error):
         return " ".join(str(error).split()) or type(error).__name__
-    said = " ".join((error.diag.message_primary or str(error)).split()) or type(error).__name__
+    sentence = " ".join((error.diag.message_primary or str(error)).split()) or type(error).__name__
     if error.sqlstate == NO_RIGHT:
-        return f"{said}; make the user in the URL the owner of the database and its contents"
+        return f"{sentence}; make the user in the URL the owner of the database and its contents"
     hint = error.diag.message_hint
-    return f"{said}; {hint[0].lower()}{hint[1:].rstrip('.')}" if hint else said
+    return f"{sentence}; {hint[0].lower()}{hint[1:].rstrip('.')}" if hint else sentence

@@ -169,10 +169,10 @@ def read_ends(address: Address, games: Sequence[str]) -> dict[str, EndedGame]:
 
 
 def _ended(rows: Iterator[tuple[Any, ...]]) -> Iterator[EndedGame]:
-    for game, label_text, at, content in rows:
+    for game, label_text, ended_s, content in rows:
         with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
             label = msgspec.json.decode(label_text, type=dict[str, Any])
-            yield EndedGame(_checked(game), label, at, _ENDED.decode(content))
+            yield EndedGame(_checked(game), label, ended_s, _ENDED.decode(content))
 
 
 def read_ended_game(address: Address, game: str) -> KeptGame | None:
@@ -258,8 +258,8 @@ def read_past(address: Address, most: int, before: str | None = None) -> PastGam
     past = []
     for game, created, label, opened, ended in rows:
         with suppress(msgspec.DecodeError, ValueError, TypeError, RecursionError):
-            known = msgspec.json.decode(label, type=dict[str, Any])
-            what = _checked(game), _time(created), known, _OPENED.decode(opened)
+            label_values = msgspec.json.decode(label, type=dict[str, Any])
+            what = _checked(game), _time(created), label_values, _OPENED.decode(opened)
             past.append(PastGame(*what, _ENDED.decode(ended)))
     return PastGames(past, rows[-1][0] if len(rows) == most else None)
 
@@ -277,11 +277,11 @@ def _games_of(
             note, records = _note(reader, game), _records(reader, game)
             ((text,),) = reader.rows("SELECT label FROM games WHERE game = ?", game)
             label = msgspec.json.decode(text, type=dict[str, Any])
-            kept = KeptGame(_checked(game), _time(created), label, records, note)
+            stored = KeptGame(_checked(game), _time(created), label, records, note)
         except (ValueError, RecursionError, DatabaseUnreadable) as error:
             damaged(JournalError(f"{name}: game {game} can't be read: {error}"))
         else:
-            yield kept
+            yield stored
 
 
 def _checked(game: Value) -> str:

@@ -110,7 +110,11 @@ class Scorebook:
 
     def follow(self, other: Scorebook) -> None:
         """Take over the state of another book of this game."""
-        lists = {name: list(kept) for name, kept in vars(other).items() if isinstance(kept, list)}
+        lists = {
+            name: list(entries)
+            for name, entries in vars(other).items()
+            if isinstance(entries, list)
+        }
         vars(self).update(vars(other) | lists)
 
     # --- the game -------------------------------------------------------------------------------
@@ -428,9 +432,9 @@ class Scorebook:
         else:
             after = self.game.judged(self.ruling(turn.words, 0))
         for name, value in self._shown(self.game, after, turn.move).items():
-            if (kept := getattr(turn, name)) != value:
+            if (recorded := getattr(turn, name)) != value:
                 raise ValueError(
-                    f"{turn.move}: the record has {name} {kept}, replaying gives {value}"
+                    f"{turn.move}: the record has {name} {recorded}, replaying gives {value}"
                 )
         charged = turn.charged
         left = self._clocks[charged].remaining_ms - turn.think_ms

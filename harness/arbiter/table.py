@@ -357,7 +357,11 @@ class Table:
         if self._may_be_left:
             away = [side.number for side in self._seats if not side.live]
             return self._end_without_game(away, "not ready in time", now_ms)
-        late = [it.number for it in self._seats if not (it.live and self._nonces.knows(it.number))]
+        late = [
+            table_seat.number
+            for table_seat in self._seats
+            if not (table_seat.live and self._nonces.knows(table_seat.number))
+        ]
         message = "committed itself to a nonce and did not reveal it in time"
         faults = [accusation(seat, "unrevealed", message) for seat in late]
         if len(late) == 2:
@@ -417,8 +421,8 @@ class Table:
 
     def _told(self, turn: TurnRecord, now_ms: int) -> Effects:
         """Tell everybody of an event that the book has, and end the game if it did."""
-        told = self._say_to_all(lambda to: views.played(self.book, turn, to))
-        return Effects(records=(turn,)) + told + self._end_if_over(now_ms)
+        sends = self._say_to_all(lambda to: views.played(self.book, turn, to))
+        return Effects(records=(turn,)) + sends + self._end_if_over(now_ms)
 
     def _end_if_over(self, now_ms: int) -> Effects:
         over = self.book.game.over if self.book.game else None

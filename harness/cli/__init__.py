@@ -197,9 +197,9 @@ def _unraisable(lost: sys.UnraisableHookArgs) -> None:
         return
     number = signal.SIGINT if lost.exc_type is KeyboardInterrupt else signal.SIGTERM
     # From a thread, a moment later: here the main thread would raise inside this hook.
-    again = threading.Timer(0.05, os.kill, (os.getpid(), number))
-    again.daemon = True
-    again.start()
+    retry = threading.Timer(0.05, os.kill, (os.getpid(), number))
+    retry.daemon = True
+    retry.start()
 
 
 def run_command(arguments: Sequence[str]) -> int:
@@ -220,10 +220,10 @@ def run_command(arguments: Sequence[str]) -> int:
     except CommandFailed as failure:
         return _failed(str(failure), failure.status)
     except CycloptsError as error:
-        said = str(error)
+        sentence = str(error)
         for part, hint in _HABITS.items() if arguments[0] == "match" else ():
-            said = f"{said.partition('.')[0]}; {hint}" if part in said else said
-        return _failed(said, 2)
+            sentence = f"{sentence.partition('.')[0]}; {hint}" if part in sentence else sentence
+        return _failed(sentence, 2)
     except (BrokenPipeError, SystemExit):  # the latter by rich
         return OUTPUT_GONE
     except KeyboardInterrupt as stop:

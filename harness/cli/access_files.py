@@ -95,15 +95,15 @@ def rereading(
             renew(access.certificate, tell)
         server.check_tokens()
         try:
-            said = read()
+            problem = read()
             with sentences():
-                check_admission(said["admission"], said["max_games"])
+                check_admission(problem["admission"], problem["max_games"])
         except CommandFailed as failure:
             tell(f"{failure}; until that is corrected, the old settings stay")
             return
-        old, new = _flat(in_effect), _flat(said)
+        old, new = _flat(in_effect), _flat(problem)
         changed = sorted(name for name in old | new if old.get(name) != new.get(name))
-        at_once = {name: said[name] for name in _AT_ONCE}
+        at_once = {name: problem[name] for name in _AT_ONCE}
         server.change(**at_once)
         in_effect.update(at_once)
         now = [name for name in changed if name.partition(".")[0] in _AT_ONCE]

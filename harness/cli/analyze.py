@@ -465,9 +465,12 @@ def infer(
 
 
 def _model(name: ModelName, points: float | None, temperature: float | None) -> Model:
-    for option, value, of in (("margin", points, "margin"), ("temperature", temperature, "soft")):
-        if value is not None and name != of:
-            raise CommandFailed(f"--{option} is for --model {of}, and this is {name}")
+    for option, value, model_name in (
+        ("margin", points, "margin"),
+        ("temperature", temperature, "soft"),
+    ):
+        if value is not None and name != model_name:
+            raise CommandFailed(f"--{option} is for --model {model_name}, and this is {name}")
     with sentences():
         if points is not None:
             return margin(points)

@@ -73,11 +73,11 @@ def heading(position: Position, rules: Rules) -> str:
     """Return a line about racks, scores and the bag, as the player on turn sees them."""
     alphabet, seat = rules.distribution.alphabet, position.on_turn
     own, other = position.scores[seat], position.scores[1 - seat]
-    known = alphabet.text(position.racks[1 - seat])
+    opponent_rack = alphabet.text(position.racks[1 - seat])
     bag = max(sum(unseen(position, seat, rules)) - rules.rack_size, 0)
     return plain(
         f"{alphabet.text(position.racks[seat])}, {number(own, 0)} : {number(other, 0)}, "
-        f"{bag} in the bag" + (f", the opponent holds {known}" if known else "")
+        f"{bag} in the bag" + (f", the opponent holds {opponent_rack}" if opponent_rack else "")
     )
 
 
@@ -135,10 +135,12 @@ def _endgame(proof: EndgameProof, rules: Rules, width: int | None) -> Iterator[s
         verdict = f"{value}: proven"
     else:
         bounds = (("at least", solution.floor), ("at most", solution.ceiling))
-        known = " and ".join(f"{at} {_points(bound)}" for at, bound in bounds if bound is not None)
+        bounds_text = " and ".join(
+            f"{relation} {_points(bound)}" for relation, bound in bounds if bound is not None
+        )
         more = "--memory" if proof.solver.is_over else "--time"
-        known = f" ({known} is)" * bool(known)
-        verdict = f"{value}: not proven{known}; more {more} may change it"
+        bounds_text = f" ({bounds_text} is)" * bool(bounds_text)
+        verdict = f"{value}: not proven{bounds_text}; more {more} may change it"
     yield heading(view.position, rules)
     yield ""
     yield table(("", "move", "score", "spread"), rows, width, ("score",))
@@ -177,8 +179,8 @@ def _preendgame(
     yield ""
     best = outcomes[0]
     if compared.view.bag == 1 and best.cases:
-        told = by_tile(work.draws(best.move), rules.distribution.alphabet.text)
-        yield f"by the tile in the bag the best {told}"
+        by_tile_text = by_tile(work.draws(best.move), rules.distribution.alphabet.text)
+        yield f"by the tile in the bag the best {by_tile_text}"
     cases = f"{counted(work.cases, 'case')} of bag and other rack"
     if work.mass < ALL:
         yield (
@@ -200,38 +202,41 @@ def _preendgame(
 def _inference(
     inferred: Inferred, rules: Rules, top: int, title: str, width: int | None
 ) -> Iterator[str]:
-    known, alphabet = inferred.posterior, rules.distribution.alphabet
-    is_explained = known.surviving > 0
+    posterior, alphabet = inferred.posterior, rules.distribution.alphabet
+    is_explained = posterior.surviving > 0
     times = ("before", "after") if is_explained else ("before",)
     yield title
     if not is_explained:
         yield (
-            f"no rack{' looked at' * bool(known.unseen)} explains this play under this model;\n"
+            f"no rack{' looked at' * bool(posterior.unseen)} explains this play under this model;\n"
             "what follows is what was known before"
         )
     yield ""
     rows = [
         (str(rank), alphabet.text(leave) or "nothing", *map(_percent, chances[: len(times)]))
-        for rank, (leave, *chances) in enumerate(known.top(top), start=1)
+        for rank, (leave, *chances) in enumerate(posterior.top(top), start=1)
     ]
     yield table(("", "leave", *times), rows, width, times[:-1])
     if isinstance(inferred.observed.play.move, int):
-        kept = counted(inferred.observed.play.kept, "tile")
-        yield f"before: how often these are the best {kept} to keep of a random rack"
+        tiles_kept = counted(inferred.observed.play.kept, "tile")
+        yield f"before: how often these are the best {tiles_kept} to keep of a random rack"
     yield ""
     # How much was looked at.
-    listed, size = len(known.leaves), f"as exact as {number(known.effective, 0)} drawn racks"
-    survive = f"{known.surviving:,} survive{'s' * (known.surviving == 1)}"
-    weight = f", {share(1 - known.unseen)} by weight" if known.unseen else ""
-    if known.is_drawn:
-        drawn = f"{counted(known.considered, 'rack')} drawn, {counted(listed, 'leave')}"
+    listed, size = (
+        len(posterior.leaves),
+        f"as exact as {number(posterior.effective, 0)} drawn racks",
+    )
+    survive = f"{posterior.surviving:,} survive{'s' * (posterior.surviving == 1)}"
+    weight = f", {share(1 - posterior.unseen)} by weight" if posterior.unseen else ""
+    if posterior.is_drawn:
+        drawn = f"{counted(posterior.considered, 'rack')} drawn, {counted(listed, 'leave')}"
         yield f"{drawn}{weight}; {survive}; {size}"
-    elif known.unseen:
-        yield f"{listed:,} of {known.considered:,} leaves looked at{weight}; {survive}; {size}"
+    elif posterior.unseen:
+        yield f"{listed:,} of {posterior.considered:,} leaves looked at{weight}; {survive}; {size}"
     else:
-        yield f"{counted(known.considered, 'leave')} considered; {survive}"
-    yield f"the ten likeliest: {share(known.mass_of_top(10))}"
-    bits, play = (known.entropy_prior, known.entropy)[: len(times)], inferred.observed.play
+        yield f"{counted(posterior.considered, 'leave')} considered; {survive}"
+    yield f"the ten likeliest: {share(posterior.mass_of_top(10))}"
+    bits, play = (posterior.entropy_prior, posterior.entropy)[: len(times)], inferred.observed.play
     equal = _at_times(times, [number(2**each, 0) for each in bits], " equal chances")
     yield f"as uncertain as {equal} (entropy {', '.join(number(each, 2) for each in bits)} bits)"
     bingos = [_bingo(each, play.bag >= play.held - play.kept) for each in inferred.bingo]
@@ -250,7 +255,7 @@ def _inference(
     ]
     fitting = (width or WIDTH) // _TILE_COLUMN
     height = -(-len(cells) // min(max(fitting, 1), _TILE_COLUMNS))
-    columns = [cells[at : at + height] for at in range(0, len(cells), height)]
+    columns = [cells[index : index + height] for index in range(0, len(cells), height)]
     tables = ([("tile", *times), *column] for column in columns)
     side_by_side = zip_longest(*tables, fillvalue=("",) * (1 + len(times)))
     head, *lines = [[text for cell in row for text in (*cell, "")][:-1] for row in side_by_side]
@@ -259,8 +264,8 @@ def _inference(
     yield f"{duration(1_000 * inferred.seconds)} for the inference, {_player(inferred.model)}"
     if inferred.model.name == "soft":
         yield "temperature: points given up that make a play 2.7 times less likely"
-    if known.note and is_explained:
-        yield f"note: {known.note}"
+    if posterior.note and is_explained:
+        yield f"note: {posterior.note}"
 
 
 def _at_times(times: Sequence[str], texts: Sequence[str], unit: str = "") -> str:
@@ -325,8 +330,8 @@ def draw_inference(
         left.plot(100 * np.array(prior), rows, "|", color="black", ms=9, mew=2, label="before it")
         left.set_yticks(rows, [alphabet.text(leave) or "nothing" for leave in leaves])
         left.invert_yaxis()
-        kept = f"what was kept: the likeliest of {counted(count, 'leave')}"
-        left.set(xlabel="chance, %", title=kept)
+        leaves_title = f"what was kept: the likeliest of {counted(count, 'leave')}"
+        left.set(xlabel="chance, %", title=leaves_title)
         left.set_xlim(left=0)
         left.grid(axis="x", alpha=0.3)
         left.legend(loc="lower right")

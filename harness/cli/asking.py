@@ -178,8 +178,8 @@ def admin(
         print_json(state)
     else:
         if action == "adjust":  # a list has no clocks
-            game, player, given = map(plain, arguments)
-            options.say(f"{player} has {given} more in game {game}")
+            game, player, argument = map(plain, arguments)
+            options.say(f"{player} has {argument} more in game {game}")
         print(state.token or state_text(state))
 
 
@@ -204,7 +204,10 @@ def state_text(state: ServerState) -> str:
         )
         for player in state.players
     ]
-    connections = [tuple(map(plain, (it.role, it.name, it.address))) for it in state.connections]
+    connections = [
+        tuple(map(plain, (connection.role, connection.name, connection.address)))
+        for connection in state.connections
+    ]
     games = [
         (
             plain(game.game),
@@ -291,7 +294,7 @@ def _direction(action: str, arguments: Sequence[str], why: str) -> Message:
     }
     fields: dict[str, object] = {}
     match action, list(arguments):
-        case "standings", []:
+        case ["standings", []]:
             return Standings()
         case (("pause" | "resume" | "end"), []):
             pass
@@ -300,17 +303,17 @@ def _direction(action: str, arguments: Sequence[str], why: str) -> Message:
         case (("bye" | "pair"), [name, other, *void]) if void in ([], ["void"]):
             what = "number" if action == "bye" else "opponent"
             fields = {"name": name, what: other, "void": bool(void)}
-        case "correct", [game, "void"]:
+        case ["correct", [game, "void"]]:
             fields = {"number": game}
-        case "correct", [game, first, second]:
+        case ["correct", [game, first, second]]:
             fields = {"number": game, "scores": (first, second)}
-        case known, _ if known in arguments_of:
+        case [verbs, _] if verbs in arguments_of:
             write = f"tilewire direct URL {action} {arguments_of[action]}"
             raise CommandFailed(f"write: {write.rstrip()}")
         case _:
             close = did_you_mean(action, arguments_of)
-            known = ", ".join(arguments_of)
-            raise CommandFailed(f"no action {plain(action)!r}{close}; there are {known}")
+            verbs = ", ".join(arguments_of)
+            raise CommandFailed(f"no action {plain(action)!r}{close}; there are {verbs}")
     try:
         return msgspec.convert({"action": action, "why": why, **fields}, Direct, strict=False)
     except msgspec.ValidationError:
@@ -348,9 +351,15 @@ def standings_text(listed: StandingList) -> str:
         first, second = map(plain, game.players)
         games.append((str(game.number), first, *scores, second, plain(state)))
     arranged = []
-    for it in listed.arranged:
-        bye = "" if len(it.names) == 2 else " has half a point a game" if it.half else " has a bye"
-        arranged.append(f"round {it.round}: {plain(' – '.join(it.names))}{bye}")
+    for pairing in listed.arranged:
+        bye = (
+            ""
+            if len(pairing.names) == 2
+            else " has half a point a game"
+            if pairing.half
+            else " has a bye"
+        )
+        arranged.append(f"round {pairing.round}: {plain(' – '.join(pairing.names))}{bye}")
     parts += ["\n".join(arranged)] if arranged else []
     if games:
         parts.append(table(("game", "moves first", "", "", "moves second", ""), games))

@@ -116,8 +116,8 @@ def board_text(
         for column in range(layout.columns):
             tile, is_fresh = board.at(row, column), (row, column) in fresh
             if tile == EMPTY:
-                at = row * layout.columns + column
-                letter, word = layout.letter_multipliers[at], layout.word_multipliers[at]
+                square = row * layout.columns + column
+                letter, word = layout.letter_multipliers[square], layout.word_multipliers[square]
                 mark = _WORD_MARKS.get(word) or _LETTER_MARKS.get(letter) or "."
                 style = _MARK_STYLES[mark]
                 mark = "*" if (row, column) == layout.start else mark

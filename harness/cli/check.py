@@ -88,53 +88,53 @@ def check(
     check_it = check_seat(
         *(seat, equipment, field, time, games, options.say_once(), options.compile_first, asked)
     )
-    stopped, found = None, SeatCheck(seat, asked, 0, None, None)  # as far as it came
+    stopped, result = None, SeatCheck(seat, asked, 0, None, None)  # as far as it came
     try:
         with sentences(kinds=(SeatError,)), on:
-            found = options.run(check_it)
+            result = options.run(check_it)
     except KeyboardInterrupt as stop:
         stopped = stop
     if json_:
-        print_json(dataclasses.asdict(found))
+        print_json(dataclasses.asdict(result))
     elif asked:
-        _print(found, time)
+        _print(result, time)
     if stopped is not None:
         planned = f"{sum(PLANNED.values()) + games} positions and games"
         raise CommandFailed(f"stopped after {len(asked)} of {planned}", stop_status(stopped))
-    if found.problems:
+    if result.problems:
         raise CommandFailed("", status=1)
 
 
-def _print(found: SeatCheck, time_ms: int) -> None:
+def _print(checked: SeatCheck, time_ms: int) -> None:
     from harness.lab.rows import table
 
-    print(table(found.asked), end="\n\n")
+    print(table(checked.asked), end="\n\n")
     printed = list[tuple[str, ...]]()
-    for each in found.asked:
+    for each in checked.asked:
         if lines := each.printed.splitlines():
             lines[:-6] = ["…"] * (len(lines) > 6)
             printed += zip_longest([each.phase], [each.move], lines, fillvalue="")
     if printed:
         print(figures.table(("position", "move", "printed"), printed), end="\n\n")
-    for problem, count in Counter(asked.problem for asked in found.problems).items():
-        first = next(asked for asked in found.problems if asked.problem == problem)
+    for problem, count in Counter(asked.problem for asked in checked.problems).items():
+        first = next(asked for asked in checked.problems if asked.problem == problem)
         view = f'\n  View.from_cgp("{first.position}", seed={first.seed})  # turn {first.turn}'
         view *= bool(first.position) and first.position not in problem
         others = f", and {figures.counted(count - 1, 'other')}" if count > 1 else ""
         print(f"{first.phase}{others}:\n{problem}{view}\n")
-    fine, asked_for = len(found.asked) - len(found.problems), len(found.asked)
+    fine, asked_for = len(checked.asked) - len(checked.problems), len(checked.asked)
     print(
         f"Without a fault: {fine} of {asked_for} positions and games; "
         f"{options.write_duration(time_ms)} for each move."
     )
-    if found.left_out:
-        more = figures.counted(found.left_out, "more position")
+    if checked.left_out:
+        more = figures.counted(checked.left_out, "more position")
         print(f"Its process ended too often to ask {more} of the same phases.")
-    if found.slowest is not None and found.start_s is not None:
-        slowest, phase = figures.duration(found.slowest.took_ms), found.slowest.phase
-        print(f"The slowest took {slowest} ({phase}); the start {found.start_s:.1f} s.")
-    if found.memory_mb is not None:
-        print(f"Memory: {found.memory_mb:,.0f} MB at most.")
+    if checked.slowest is not None and checked.start_s is not None:
+        slowest, phase = figures.duration(checked.slowest.took_ms), checked.slowest.phase
+        print(f"The slowest took {slowest} ({phase}); the start {checked.start_s:.1f} s.")
+    if checked.memory_mb is not None:
+        print(f"Memory: {checked.memory_mb:,.0f} MB at most.")
 
 
 def _try_server(url: str, **settings: Any) -> Report:

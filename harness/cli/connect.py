@@ -137,8 +137,8 @@ def connect(
             if equipment is None:
                 options.run(_relay(join, spec, played.name, wish, played))
             else:
-                kept = None if token else _ResumeSecret(url, played.name)
-                options.run(_play(join, spec, equipment, wish, seed, played, kept))
+                secret = None if token else _ResumeSecret(url, played.name)
+                options.run(_play(join, spec, equipment, wish, seed, played, secret))
     finally:
         played.show(as_json=json_)
     if played.misdealt:
@@ -196,20 +196,20 @@ async def _play(
     kept: _ResumeSecret | None,
 ) -> None:
     """Have a bot of this machine play, over connections that may be lost."""
-    said = ""
+    printed = ""
     """Why the connection is lost; empty while there is one."""
 
     def lost(why: str) -> None:
-        nonlocal said
-        if why != said:
+        nonlocal printed
+        if why != printed:
             options.say(f"{plain(why)}; connecting again for 5 minutes at most")
-        said = why
+        printed = why
 
     def hear(message: Message) -> None:
-        nonlocal said
-        if said and isinstance(message, Welcome):
+        nonlocal printed
+        if printed and isinstance(message, Welcome):
             options.say("connected again")
-            said = ""
+            printed = ""
         if kept is not None and isinstance(message, Welcome) and message.secret:
             kept.keep(message.secret)
         played.hear(message)
@@ -422,8 +422,8 @@ class _Games:
                 if absent and not self.wait:
                     raise TurnedAway(f"{absent}; --wait waits until somebody comes with that name")
                 if absent or message.opponent is None:
-                    at = f" at the table {plain(message.table)}" if message.table else ""
-                    options.say(f"waits for {plain(message.opponent or 'an opponent')}{at}")
+                    at_table = f" at the table {plain(message.table)}" if message.table else ""
+                    options.say(f"waits for {plain(message.opponent or 'an opponent')}{at_table}")
             case Goodbye(code="kicked" | "withdrawn", message=why):
                 raise TurnedAway(plain(why))
             case NewGame():

@@ -51,28 +51,28 @@ def plan_of(
     file: Path, out: Path | None, host: str, max_games: int, access: AccessFiles
 ) -> tuple[Plan, Lexicon]:
     """Read a tournament's file; return its plan, new or resumed in its folder, and its words."""
-    said = read_settings(file, DirectedSettings())
-    seats = said.seats or []
-    if said.concurrency is not None:
+    file_settings = read_settings(file, DirectedSettings())
+    seats = file_settings.seats or []
+    if file_settings.concurrency is not None:
         raise CommandFailed(f"{file}: concurrency is --max-games of the server; leave it out")
-    if len(seats) < 2 and not said.open:
+    if len(seats) < 2 and not file_settings.open:
         raise CommandFailed(f"{file}: seats must be two or more, or open = true")
-    if said.open and said.format != "swiss":
+    if file_settings.open and file_settings.format != "swiss":
         raise CommandFailed(f'{file}: open = true needs format = "swiss"')
     with sentences(f"{file}: no_show: "):
-        no_show = parse_duration(said.no_show)
+        no_show = parse_duration(file_settings.no_show)
     with sentences(f"{file}: wait: "):
-        wait_s = parse_duration(said.wait) / 1_000
+        wait_s = parse_duration(file_settings.wait) / 1_000
     if not no_show:
         raise CommandFailed(f"{file}: no_show must be at least 1ms")
-    for name in said.directors:
+    for name in file_settings.directors:
         if not is_name(name) or "/" in name:
             raise CommandFailed(f"directors: {name!r} can't be a name: one word, no / or address")
-    settings = dataclasses.replace(said, concurrency=max_games)
+    settings = dataclasses.replace(file_settings, concurrency=max_games)
     config, words = configure(seats, settings, guests_at=host)
     config = replace(config, time=replace(config.time, ready_ms=no_show))
     check_cores(config, directed=True)
-    here = [("", *it) for it in zip(config.names, map(parse_seat, config.seats), strict=True)]
+    here = [("", *seat) for seat in zip(config.names, map(parse_seat, config.seats), strict=True)]
     prepare(here, config.equipment, hidden=access.hidden)
     folder = options.make_folder(out) if out else options.fresh_folder("tournaments")
     with sentences(kinds=(MatchError, *UNREADABLE), status=1), ExitStack() as opened:
@@ -82,7 +82,7 @@ def plan_of(
             # The lag that isn't charged is that of the address, which may be another one now.
             time = replace(config.time, lag_ms=begun.time.lag_ms)
             anew = replace(config, contained=begun.contained, time=time)
-            if said.seed is None:  # one drawn at random differs each time
+            if file_settings.seed is None:  # one drawn at random differs each time
                 anew = replace(anew, seed=config.seed and begun.seed)
             differ = [
                 _IN_WORDS.get(field.name, field.name)
@@ -98,7 +98,7 @@ def plan_of(
             now = {name: getattr(config, name) for name in ("concurrency", "transport", "time")}
             config = replace(begun, **now)
         options.say(f"{'goes on with the' if is_begun else 'begins a new'} tournament in {folder}")
-        directors = _director_tokens(said.directors, folder, access.tokens)
+        directors = _director_tokens(file_settings.directors, folder, access.tokens)
         guests = [spec.name for spec in map(parse_seat, config.seats) if spec.kind == "guest"]
         entrants = None if access.tokens is not None else _entrant_tokens(guests, folder)
         write_config(config, folder)
@@ -106,7 +106,7 @@ def plan_of(
             config=config,
             files=files,
             directors=directors,
-            is_open=said.open,
+            is_open=file_settings.open,
             wait_s=wait_s,
             notice=options.say_once(),
             entrants=entrants,
@@ -123,18 +123,20 @@ def _entrant_tokens(names: Sequence[str], folder: Path) -> dict[str, str]:
     """
     path = folder / ENTRANTS
     lines = read_text(path).splitlines() if path.exists() else []
-    known = {}
+    tokens_by_name = {}
     for number, line in enumerate(lines, start=1):
         if len(fields := line.split()) != 2:
             raise ValueError(f"{path}, line {number}: not 'name token'")
-        known[fields[0]] = fields[1]
-    if new := [name for name in names if name not in known]:
+        tokens_by_name[fields[0]] = fields[1]
+    if new := [name for name in names if name not in tokens_by_name]:
         made = {name: new_token() for name in new}
-        known |= made
-        text = "".join(f"{line}\n" for line in (*lines, *(" ".join(it) for it in made.items())))
+        tokens_by_name |= made
+        text = "".join(
+            f"{line}\n" for line in (*lines, *(" ".join(entry) for entry in made.items()))
+        )
         write_file(path, text, private=True)
         options.say(f"tokens of {counted(len(new), 'entrant')} are in {path}: give each its own")
-    return {name: hash_token(known[name]) for name in names}
+    return {name: hash_token(tokens_by_name[name]) for name in names}
 
 
 def _director_tokens(
@@ -145,9 +147,9 @@ def _director_tokens(
     Tokens that are neither are made now.
     """
     files = {name: folder / f"{name}.token" for name in names}
-    known = tokens.read() if tokens is not None else {}
+    tokens_by_name = tokens.read() if tokens is not None else {}
     for name, path in files.items():
-        if name in known:
+        if name in tokens_by_name:
             continue
         if not path.exists():
             write_file(path, f"{new_token()}\n", private=True)
@@ -155,8 +157,8 @@ def _director_tokens(
         read_text(path)  # what is wrong with it is said at the start
 
     def read() -> dict[str, str]:
-        known = tokens.read() if tokens is not None else {}
-        hashes = {name: known[name] for name in files if name in known}
+        tokens_by_name = tokens.read() if tokens is not None else {}
+        hashes = {name: tokens_by_name[name] for name in files if name in tokens_by_name}
         for name, path in files.items():
             with suppress(OSError, ValueError):
                 hashes.setdefault(name, hash_token(read_text(path).strip()))

@@ -121,8 +121,8 @@ def cs221(*, games: Many = 300, weights: Path | None = None, run: StudyRun = Stu
     with explaining():
         in_kernels = kernel_duels(field, games, run.workers, run.seed, features)
     field = replace(field, own_leaves=True)  # --leaves are for the kernels
-    given = "" if weights is None else f"?weights={quote(str(weights))}"
-    players = [player + given if "rh" in player else player for player in CS221_PLAYERS]
+    options_text = "" if weights is None else f"?weights={quote(str(weights))}"
+    players = [player + options_text if "rh" in player else player for player in CS221_PLAYERS]
     studies = [Games((player, "vanilla"), field, run.seed) for player in players]
     run.work(studies, games, above=in_kernels)
 
@@ -164,8 +164,8 @@ def calibration(
         study = Calibration(Games(seats, field, run.seed), racks)
     else:
         with explaining("--from", from_):
-            given = read_games(from_, field.lexicon, seats)
-        study = Calibration(Games(seats, field, given.seed), racks, given)
+            recorded_games = read_games(from_, field.lexicon, seats)
+        study = Calibration(Games(seats, field, recorded_games.seed), racks, recorded_games)
     rows = run.work([study], positions)
     if (there := rows["losses"][0].positions) < positions:
         say(f"the games of --from have {figures.counted(there, 'position')}, and no more")

@@ -136,12 +136,12 @@ def _print_json(
     turn: ReviewedTurn, findings: Findings | OverRacks | None, settings: SearchTools
 ) -> None:
     if findings is None:
-        known = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
+        line_json = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
     else:
-        known = answer_json(
+        line_json = answer_json(
             findings, settings.rules, line=turn.line, nick=turn.nick, leaves=settings.leaves
         )
-    print_json(known | ({"notices": [*turn.notices]} if turn.line else {}), flush=True)
+    print_json(line_json | ({"notices": [*turn.notices]} if turn.line else {}), flush=True)
 
 
 @contextmanager
@@ -164,13 +164,13 @@ def _view(findings: Findings, rules: Rules, above: str, width: int) -> Renderabl
         best = format_full_move(findings.best.move, board, rules.distribution.alphabet)
         rows = [
             (
-                f"ply {at + 1}, {'own turn' if at % 2 else 'the opponent'}",
+                f"ply {index + 1}, {'own turn' if index % 2 else 'the opponent'}",
                 number(ply.score),
                 number(ply.score_deviation),
                 share(ply.bingos),
                 f"{ply.turns:,}",
             )
-            for at, ply in enumerate(findings.after[:_PLIES_SHOWN])
+            for index, ply in enumerate(findings.after[:_PLIES_SHOWN])
         ]
         head = (f"after {best}", "mean score", "deviation", "bingos", "rollouts")
         parts += [_table(head, rows, width, ("deviation", "rollouts"), gap=2), ""]
@@ -222,13 +222,13 @@ def _table(
     """Draw a table; where it is narrow, leave out columns of ``drop``, then fold moves."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, gap, 0, 0))
     shown = fitting(head, rows, width, drop, gap)
-    for at in shown:
-        is_text = head[at] in _TEXTS or head[at].startswith("after ")
+    for column in shown:
+        is_text = head[column] in _TEXTS or head[column].startswith("after ")
         justify: Literal["left", "right"] = "left" if is_text else "right"
-        folds = is_text and head[at] not in ("leave", "player")
-        table.add_column(head[at], justify=justify, no_wrap=not folds, overflow="fold")
+        folds = is_text and head[column] not in ("leave", "player")
+        table.add_column(head[column], justify=justify, no_wrap=not folds, overflow="fold")
     for nth, row in enumerate(rows):
-        table.add_row(*(Text(row[at]) for at in shown), style="bold" if nth == bold else "")
+        table.add_row(*(Text(row[column]) for column in shown), style="bold" if nth == bold else "")
     return table
 
 
@@ -238,17 +238,17 @@ def _effort(findings: Findings) -> str:
         plies = "to the end of the game"
     done = counted(findings.rollouts, "rollout")
     rate = f"{findings.rollouts / findings.seconds:,.0f} a second, " if findings.seconds else ""
-    said = f"{done}, {rate}{findings.seconds:.1f} s; {plies}; seed {findings.seed}; ± is 95 %"
+    text = f"{done}, {rate}{findings.seconds:.1f} s; {plies}; seed {findings.seed}; ± is 95 %"
     if findings.worths:
-        said = f"{counted(findings.nodes, 'node')}, {findings.seconds:.1f} s; {plies}"
+        text = f"{counted(findings.nodes, 'node')}, {findings.seconds:.1f} s; {plies}"
     if findings.cases:
         done += f", then {counted(findings.nodes, 'node')} of a solver"
-        said = f"{done}; {findings.seconds:.1f} s; {plies}; seed {findings.seed}"
+        text = f"{done}; {findings.seconds:.1f} s; {plies}; seed {findings.seed}"
     if findings.compared:
-        said += f"\n{findings.compared:,} of them compare the best and what was played alone"
+        text += f"\n{findings.compared:,} of them compare the best and what was played alone"
     if findings.question.phony:
-        said += f"\n* {findings.question.phony}; counted as if it stood"
-    return f"{said}\n{CAVEAT}" if findings.exact and findings.rollouts else said
+        text += f"\n* {findings.question.phony}; counted as if it stood"
+    return f"{text}\n{CAVEAT}" if findings.exact and findings.rollouts else text
 
 
 def _sheet(reviewed: Sequence[Reviewed], rules: Rules, width: int) -> Table:
@@ -298,10 +298,10 @@ def _legend(every: Sequence[Reviewed]) -> Iterator[Text]:
     below = any(min(round(loss.win, 3), round(loss.equity, 1)) < 0 for loss in losses)
     alone = any(findings.compared for _, findings in reviewed)
     partly = any(isinstance(each, OverRacks) for _, each in every)
-    said = (
+    sentences = (
         *(_BEFORE_AFTER, _COSTS, *[_ALONE] * alone, f"grade: {GRADED}", _SIGNS),
         *[_BELOW_0] * below,
         *[OVER_RACKS] * partly,
     )
-    for sentence in said:
+    for sentence in sentences:
         yield Text(sentence, "dim")

@@ -60,12 +60,12 @@ def leaves(
     best, worst = ends[:top], ends[::-1][:top]
     lists = {"leaves": rows, "best": best, "worst": worst}
     if json_:
-        known = {
+        fields = {
             name: [{"leave": leave, "worth": worth} for leave, worth in listed]
             for name, listed in lists.items()
             if listed
         }
-        print_json(known)
+        print_json(fields)
         return
     print(figures.table(("leave", "worth"), [(leave, _points(worth)) for leave, worth in rows]))
     if top:

@@ -66,21 +66,21 @@ def stats(
     with sentences(), options.working(f"counting the words of {lexicon.name}"):
         if not lexicon.graph.dawg_root:
             raise ValueError(f"{lexicon.name} has no words")
-        found = lexicon_statistics(
+        statistics = lexicon_statistics(
             lexicon, played.layout, played.rack_size, played.bingo_bonus, top
         )
     if plots is not None:
         with sentences(kinds=(OSError,), status=1):
-            _draw_letters(found, played.rack_size, plots / "letters.png")
-            _draw_lengths(found, plots / "lengths.png")
-    words = sum(length.words for length in found.lengths)
+            _draw_letters(statistics, played.rack_size, plots / "letters.png")
+            _draw_lengths(statistics, plots / "lengths.png")
+    words = sum(length.words for length in statistics.lengths)
     if json_:
         about = {"name": lexicon.name, "rules": played.name, "words": words}
-        print_json(about | asdict(found))
+        print_json(about | asdict(statistics))
         return
     heading = f"{lexicon.name}, {counted(words, 'word')}, by the rules {played.name}"
     width = terminal_width() or WIDTH
-    print_view(Group(Text(heading, "bold"), *_tables(found, played, width)))
+    print_view(Group(Text(heading, "bold"), *_tables(statistics, played, width)))
 
 
 def _tables(found: LexiconStatistics, rules: Rules, width: int) -> Iterator[RenderableType]:
@@ -162,9 +162,9 @@ def _table(
     else:
         names = [name.rstrip(">") for name in head]
         for part in parts(names, listed, width, gap=3):
-            lines = [[row[at] for at in part] for row in listed]
+            lines = [[row[column] for column in part] for row in listed]
             shown += [Text()] if shown else []
-            shown.append(_columns([head[at] for at in part], lines, wraps=False))
+            shown.append(_columns([head[column] for column in part], lines, wraps=False))
     below = [Text(note, "dim") for note in notes]
     return Padding(Group(Text(title, "bold"), *shown, *below), (1, 0, 0, 0))
 

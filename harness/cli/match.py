@@ -175,7 +175,9 @@ class Running(NamedTuple):
         if self.luck:
             with sentences("--luck: "):
                 tables_for(terms.equipment, words.distribution)
-        seats = [("", *it) for it in zip(terms.names, map(parse_seat, terms.seats), strict=True)]
+        seats = [
+            ("", *named) for named in zip(terms.names, map(parse_seat, terms.seats), strict=True)
+        ]
         make_ready = try_out if self.cluster else prepare  # its workers compile for themselves
         make_ready(seats, terms.equipment)
 
@@ -220,18 +222,18 @@ def go_on(terms: TournamentConfig, folder: Path, how: Running) -> None:
         code = tuple(spec.code for spec in specs)
         before = len(read_config(folder).moved)
     moved = list(terms.moved)
-    told = moved[before:]
+    moved_players = moved[before:]
     for spec, name, was, now in zip(specs, terms.names, terms.code, code, strict=False):
         if was and now and was != now:
             what, have = ("program", "has") if spec.kind == "engine" else (".py files", "have")
             moved.append(f"after {played} the {what} of {name} had changed")
-            told.append(
+            moved_players.append(
                 f"the {what} of {name} {have} changed: the {terms.kind} goes on so, and its "
                 "report says so; for games of one version only, begin anew without --resume"
             )
     how.prepare(terms, words)
     _start_engines(makers, words, f"{folder} is as it was: ")
-    for change in told:
+    for change in moved_players:
         options.say(change)
     terms = msgspec.structs.replace(terms, moved=tuple(moved), code=code)
     _run(terms, words, folder, how)
@@ -320,8 +322,8 @@ async def _play(
     test = _tested(terms, files)
     if terms.is_match:
         a, b = terms.names
-        told = None if test is None else lambda: test_progress(test())
-        progress = MatchProgress(terms.games, a, b, earlier=files.results, test=told)
+        show_test = None if test is None else lambda: test_progress(test())
+        progress = MatchProgress(terms.games, a, b, earlier=files.results, test=show_test)
     else:
         progress = TournamentProgress(terms, files)
     enough = (lambda: False) if test is None else (lambda: test().is_decided)
@@ -416,9 +418,9 @@ def print_table(
 
     With a ``plan``, an error of Elo, also what it takes, if these games took so many ``hours``.
     """
-    told, planned = write_summary(terms, files), dict[str, Any]()
+    summary, planned = write_summary(terms, files), dict[str, Any]()
     if files.counted:
-        print(told.text(shutil.get_terminal_size().columns), end="")
+        print(summary.text(shutil.get_terminal_size().columns), end="")
     print(f" games and results: {files.path}")
     if list((files.path / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")
@@ -434,7 +436,10 @@ def print_table(
             f"                    a true {plan:g} Elo is then shown in half of all matches"
         )
         if test := terms.test:
-            games, h0, h1 = MOST_TESTED, *(write_hypothesis(test, at) for at in (test.h0, test.h1))
+            games, h0, h1 = (
+                MOST_TESTED,
+                *(write_hypothesis(test, share) for share in (test.h0, test.h1)),
+            )
             truths = f"if {h0} is true", "halfway between", f"if {h1} is true"
             expected = expected_pairs(test, files.results)
             lines = [
@@ -447,4 +452,4 @@ def print_table(
             planned["test_pairs"] = expected
         print(f" to play them:      tilewire match --resume {files.path} --games {games}")
     if as_json:
-        print_json(told.as_object() | ({"plan": planned} if planned else {}))
+        print_json(summary.as_object() | ({"plan": planned} if planned else {}))

@@ -176,19 +176,19 @@ def read_settings(path: Path, given: _S) -> _S:
     Paths in the file are relative to it.
     """
     with sentences():
-        said = read_config_file(path, type(given))
+        values = read_config_file(path, type(given))
     replaced, here = given.given(), dict[str, Any]()
     with sentences(f"{path}: "):
         for name in _DURATIONS:
-            parse_duration(getattr(said, name) or "0s")
-        known = {*rule_set_names(), *lexicon_names(), *PACKAGE_LISTS, *TABLE_NAMES}
+            parse_duration(getattr(values, name) or "0s")
+        built_in = {*rule_set_names(), *lexicon_names(), *PACKAGE_LISTS, *TABLE_NAMES}
         for name in _FILES:
-            value = getattr(said, name)
-            if value is not None and name not in replaced and value not in known:
+            value = getattr(values, name)
+            if value is not None and name not in replaced and value not in built_in:
                 here[name] = type(value)(beside(str(value), path.parent))
-        if said.seats and "seats" not in replaced:
-            here["seats"] = [_seat(text, path.parent).anywhere for text in said.seats]
-    return replace(said, **here | replaced)
+        if values.seats and "seats" not in replaced:
+            here["seats"] = [_seat(text, path.parent).anywhere for text in values.seats]
+    return replace(values, **here | replaced)
 
 
 def configure(
@@ -221,7 +221,10 @@ def configure(
         for spec, name in zip(specs, names, strict=True):
             SeatMaker(spec, name, equipment).check(words)
     openings = _openings(settings.openings, specs, words, rules)
-    if seed is None and sum(not it.may_remember(contained=contained) for it in specs) > 1:
+    if (
+        seed is None
+        and sum(not other_spec.may_remember(contained=contained) for other_spec in specs) > 1
+    ):
         seed = secrets.randbits(63)
     if hill and plan.format != "swiss":
         raise CommandFailed(f"--hill {hill}: only rounds of a Swiss can be king of the hill")
@@ -293,7 +296,7 @@ def _check_shared_draws(
         return
     if settings.seed is not None:
         raise CommandFailed(f"--seed is for seats that carry nothing to their next game; {why}")
-    if tests and not all(it.starts_afresh for it in specs):
+    if tests and not all(other_spec.starts_afresh for other_spec in specs):
         raise CommandFailed(
             "a sequential test counts games that are alike; both seats must start afresh on this "
             "machine for each game"
@@ -372,8 +375,8 @@ def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, flo
 
 def _test(settings: MatchSettings) -> SequentialTest | None:
     """Return the sequential test that is asked for, if any; or fail."""
-    given = settings.given().keys() & {"sprt", "sprt_spread", "alpha", "beta"}
-    if not given:
+    test_options = settings.given().keys() & {"sprt", "sprt_spread", "alpha", "beta"}
+    if not test_options:
         return None
     if (settings.sprt is None) == (settings.sprt_spread is None):
         raise CommandFailed("give one of --sprt and --sprt-spread; --alpha and --beta need it")
@@ -418,12 +421,18 @@ def resumed_config(
         with sentences(kinds=(MatchError, *UNREADABLE)):
             played = counted(len(FolderContents(folder).counted), "game")
             for text in settings.seat:
-                at, new = _side("seat", text, config.names)
-                was, seats[at] = seats[at], _seat(new).anywhere
-                line = f"after {played} {config.names[at]} moved from {was} to {seats[at]}"
-                old, now = (set(it.partition("?")[2].split("&")) for it in (was, seats[at]))
+                index, new = _side("seat", text, config.names)
+                was, seats[index] = seats[index], _seat(new).anywhere
+                line = f"after {played} {config.names[index]} moved from {was} to {seats[index]}"
+                old, now = (
+                    set(seat_text.partition("?")[2].split("&")) for seat_text in (was, seats[index])
+                )
                 for how, changed in (("without", old - now), ("with", now - old)):
-                    shown = sorted(it for it in changed if it and not it.startswith("folder="))
+                    shown = sorted(
+                        seat_text
+                        for seat_text in changed
+                        if seat_text and not seat_text.startswith("folder=")
+                    )
                     line += f", {how} {', '.join(shown)}" if shown else ""
                 moved.append(line)
             specs = [parse_seat(seat) for seat in seats]
@@ -443,32 +452,32 @@ def _side(option: str, text: str, names: Sequence[str]) -> tuple[int, str]:
     """Return which seat ``B=VALUE``, ``2=VALUE`` or ``NAME=VALUE`` is about, from 0; and VALUE."""
     side, _, value = text.partition("=")
     letter = ascii_uppercase.find(side) if len(side) == 1 else -1
-    at = int(side) - 1 if side.isdecimal() else letter
+    index = int(side) - 1 if side.isdecimal() else letter
     called = [name for name in names if text.startswith(f"{name}=")]
-    if not 0 <= at < len(names) and len(called) == 1:
-        at, value = names.index(called[0]), text[len(called[0]) + 1 :]
-    if not 0 <= at < len(names) or not value:
+    if not 0 <= index < len(names) and len(called) == 1:
+        index, value = names.index(called[0]), text[len(called[0]) + 1 :]
+    if not 0 <= index < len(names) or not value:
         what, seats = option.upper(), ", ".join(names)
         raise CommandFailed(
             f"--{option} {text}: there is no seat {side}, or no {what}; the seats are {seats}: "
             f"write A={what} for {names[0]}, B={what} for {names[1]}"
         )
-    return at, value
+    return index, value
 
 
 def _named(given: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     """Return the names of all seats: that ``given`` as ``B=NAME`` or ``2=NAME``, else its own."""
     called = list(names)
     for text in given:
-        at, name = _side("name", text, names)
+        index, name = _side("name", text, names)
         if len(name) > LONGEST_NAME or plain(name) != name or name != name.strip():
             raise CommandFailed(
                 f"--name {plain(text)}: a name has at most {LONGEST_NAME} characters, all of them "
                 "printable, and no space at its ends"
             )
-        if called[at] != names[at]:
-            raise CommandFailed(f"--name {text}: that seat is called {called[at]} already")
-        called[at] = name
+        if called[index] != names[index]:
+            raise CommandFailed(f"--name {text}: that seat is called {called[index]} already")
+        called[index] = name
     for name in called:
         if called.count(name) > 1:
             which = "both" if len(names) == 2 else f"{called.count(name)}"

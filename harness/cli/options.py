@@ -533,8 +533,8 @@ def working(on: str | Callable[[], str]) -> Iterator[None]:
     def follow() -> None:
         pause_s = FIRST_S
         while not over.wait(0.5):
-            (at, progress, share), now = _told, time.monotonic()
-            if now - max(at, began) >= pause_s:
+            (shown_at, progress, share), now = _told, time.monotonic()
+            if now - max(shown_at, began) >= pause_s:
                 what = (progress.partition("; ")[0] or on) if isinstance(on, str) else on()
                 tell(f"{what}; {minutes(now - began)} so far", share)
                 pause_s = 1.0 if is_terminal() else EVERY_S
@@ -555,13 +555,13 @@ def compile_first(modules: Iterable[str]) -> None:
     """Compile the missing kernels of modules and of what they import, and show how far it is."""
     from bot.seat.compilation import CompilationFailed, StepProgress, compile_kernels
 
-    began = told = time.monotonic()
+    began = last_shown = time.monotonic()
     first: StepProgress | None = None
     last = StepProgress(0, 0, 0.0)
     is_waiting = False
 
     def show(progress: StepProgress) -> None:
-        nonlocal told, first, last, is_waiting
+        nonlocal last_shown, first, last, is_waiting
         last, now = progress, time.monotonic()
         if first is None:
             first = progress
@@ -570,8 +570,8 @@ def compile_first(modules: Iterable[str]) -> None:
         if progress.waits_for and not is_waiting:
             is_waiting = True
             say(f"another command compiles {progress.waits_for}; waiting for it")
-        if is_terminal() or now >= told + EVERY_S / 2:
-            told, spent = now, now - began
+        if is_terminal() or now >= last_shown + EVERY_S / 2:
+            last_shown, spent = now, now - began
             left = f", about {spent / progress.share - spent:.0f} s left" if progress.share else ""
             tell(f"{progress.ready} of {progress.total} kernels ready{left}", progress.share)
 

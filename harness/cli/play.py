@@ -111,8 +111,8 @@ def play(
     house = OwnServer(equipment, specs, offers, clock, games, host, port, db, name is not None)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         is_chosen = rules is not None or tables.lexicon != Equipment.lexicon
-        kept = f"your games are kept in {db}"
-        page = partial(on_page, house, "play", kept, opens=not no_browser)
+        where = f"your games are kept in {db}"
+        page = partial(on_page, house, "play", where, opens=not no_browser)
         options.run(_in_terminal(house, is_chosen=is_chosen) if terminal else page())
 
 
@@ -176,8 +176,8 @@ class OwnServer:
     def _take_up(self, journal: Journal) -> None:
         """Take the name, and the bot, of the person's game that is open, or of the only one."""
         opened: dict[str, str] = {}
-        for kept in journal.unfinished(lambda _damaged: None):
-            sides = kept.label.get("sides") or ()
+        for stored in journal.unfinished(lambda _damaged: None):
+            sides = stored.label.get("sides") or ()
             bots = [side["name"] for side in sides if side["kind"] == "bot"]
             if bots and bots[0] in self.specs:
                 opened |= {side["name"]: bots[0] for side in sides if side["kind"] != "bot"}
@@ -235,8 +235,8 @@ async def on_page(house: OwnServer, view: str, kept: str, *, opens: bool) -> Non
             if opens:
                 options.open_in_browser(url)
 
-        told = asyncio.ensure_future(options.until_told_to_stop())
-        await until_stopped(server, started, told)
+        interrupted = asyncio.ensure_future(options.until_told_to_stop())
+        await until_stopped(server, started, interrupted)
 
 
 async def _in_terminal(house: OwnServer, *, is_chosen: bool) -> None:
@@ -247,8 +247,8 @@ async def _in_terminal(house: OwnServer, *, is_chosen: bool) -> None:
 
     async with house.server() as server:
         name = house.offered.name or NOBODY
-        for kept in server.journal.unfinished(lambda _damaged: None) if is_chosen else ():
-            opened, main = kept.opened, server.tables.main
+        for stored in server.journal.unfinished(lambda _damaged: None) if is_chosen else ():
+            opened, main = stored.opened, server.tables.main
             is_same = main.suits(opened) and rules_in_play(opened.rules) == main.rules
             if name in opened.players and not is_same:
                 raise CommandFailed(

@@ -58,8 +58,10 @@ def make(
             raise CommandFailed(f"there is no game {path}")
         game.compare_words(lexicon)
         lines = range(len(game.played.steps))
-        known = (game.played.after(line) for line in lines if not game.played.is_over(line))
-        sheets.append(tuple(it for it in known if it.racks[it.on_turn]))
+        positions_of = (game.played.after(line) for line in lines if not game.played.is_over(line))
+        sheets.append(
+            tuple(position for position in positions_of if position.racks[position.on_turn])
+        )
     from harness.lab.puzzles import PuzzleStudy, write_files
     from harness.lab.study import fill, open_records
     from harness.workers import open_workers
@@ -115,10 +117,10 @@ def check(
     """
     from harness.lab.puzzles import is_proven_again
 
-    known = _read(folder)
-    puzzles = known[every - 1 :: every]
+    puzzles_read = _read(folder)
+    puzzles = puzzles_read[every - 1 :: every]
     if not puzzles:
-        raise CommandFailed(f"--every {every}: there are {counted(len(known), 'puzzle')}")
+        raise CommandFailed(f"--every {every}: there are {counted(len(puzzles_read), 'puzzle')}")
     field = load_field(load_words(lexicon))
     tell = telling(len(puzzles), "puzzles")
     with working("solving the first puzzle"):

@@ -67,13 +67,13 @@ def games(
         with sentences(kinds=UNREADABLE):
             corrected = FolderContents(address.parent).corrected
     with sentences(kinds=(JournalError,), status=1), working(f"reading {journal}"):
-        kept = read_games(address, lambda error: say(str(error)))
+        stored_games = read_games(address, lambda error: say(str(error)))
         if out is not None:
-            _write(kept, lexicon, make_folder(out), corrected, by_month=by_month)
+            _write(stored_games, lexicon, make_folder(out), corrected, by_month=by_month)
             return
         head = ("begun", "players", "scores", "result", "outcome", "game", "turns", "lexicon")
         rows = []
-        for game in kept:
+        for game in stored_games:
             opened, change = game.opened, corrected.get(game.game, {})
             ended = game.ended and replace(game.ended, **change)
             turns = [record for record in game.records if isinstance(record, TurnRecord)]
@@ -125,7 +125,7 @@ def _write(
     from harness.matches.results import game_record
     from harness.server.retention import month_folder
 
-    known: dict[TileDistribution, Lexicon | None] = {}
+    lexicons: dict[TileDistribution, Lexicon | None] = {}
     written = count = 0
     for game in kept:
         count += 1
@@ -138,13 +138,13 @@ def _write(
             continue
         try:
             tiles = rules_in_play(opened.rules).distribution
-            if tiles not in known:
+            if tiles not in lexicons:
                 try:
-                    known[tiles] = load_words(lexicon_for(lexicon, tiles), tiles)
+                    lexicons[tiles] = load_words(lexicon_for(lexicon, tiles), tiles)
                 except CommandFailed as failed:
-                    known[tiles] = None
+                    lexicons[tiles] = None
                     say(f"games with {tiles.name} tiles: {failed}")
-            words = known[tiles]
+            words = lexicons[tiles]
             if words is None or words.checksum != opened.lexicon_checksum:
                 other = f"played with other words ({opened.lexicon})"
                 say(f"{game.game}: {other}; name them by --lexicon")
@@ -158,7 +158,7 @@ def _write(
         into = month_folder(folder, game.created) if by_month else folder
         write_file(into / f"{game.game}.gcg", text)
         written += 1
-    if known and not any(known.values()):
+    if lexicons and not any(lexicons.values()):
         raise CommandFailed("no game can be written without the words that it was played with")
     say(f"{written} of {counted(count, 'game')} written to {folder}")
 

@@ -106,13 +106,13 @@ def review_games(
     study, out = Reviews(settings, games), run.out
 
     def close(records: Sequence[Record]) -> None:
-        turns, notes = study.every_turn(records), list(left_out)
+        turns, notes = study.all_turns(records), list(left_out)
         if turns and not run.json_:
             print_view(Text("\n".join(["", *(note for _, note in TABLES.values())]), "dim"))
-        every = sum(len(games[record["number"]].turns) for record in records)
-        if uncounted := every - sum(turn.lost is not None for turn in turns):
+        all_turns = sum(len(games[record["number"]].turns) for record in records)
+        if uncounted := all_turns - sum(turn.lost is not None for turn in turns):
             notes.append(
-                f"{uncounted:,} of {every:,} turns count in no figure: phonies, forced passes, "
+                f"{uncounted:,} of {all_turns:,} turns count in no figure: phonies, forced passes, "
                 "unknown racks, costs not proven or of too few rollouts (--rollouts, --time)"
             )
         if any(turn.racks for turn in turns):

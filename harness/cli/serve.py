@@ -205,16 +205,16 @@ def serve(
         return read_config(config) | cast("ServerFile", given or {})
 
     if tournament is not None:
-        said = read()
+        file_settings = read()
         clocks = {"time": time, "increment": increment, "first_move": first_move}
         others = {name for name, ms in clocks.items() if ms is not None}
         others |= {"ladder"} if ladder else set()
-        if others := others | said.keys() - _WITH_A_TOURNAMENT:
+        if others := others | file_settings.keys() - _WITH_A_TOURNAMENT:
             raise CommandFailed(
                 f"not allowed with --tournament: {', '.join(sorted(others))}; words, clock and "
                 f"bots of a tournament are set in {tournament}, and it has no ladder"
             )
-        settings = _defaults() | said
+        settings = _defaults() | file_settings
         options.check_containment(settings["require_containment"])
         _run_tournament(settings, tournament, out, drain / 1_000, lambda: _defaults() | read())
         return
@@ -237,8 +237,8 @@ def serve(
     hidden = (*access.hidden, *files_at(settings["db"]))
     analyst = [ANALYST] if settings["analysis"].workers else []
     seats = (
-        ("" if name == it.text else f"bots.{name}: ", name, it)
-        for name, it in specs.items()
+        ("" if name == spec.text else f"bots.{name}: ", name, spec)
+        for name, spec in specs.items()
         if name not in LEVELS or name in settings["bots"]
     )
     prepare(seats, equipment, *analyst, hidden=hidden)
@@ -315,10 +315,10 @@ def _run_tournament(
                 admins=access.admins,
                 plan=plan,
             )
-            again = rereading(server, access, settings | clock, lambda: read() | clock, tell)
-            told = asyncio.ensure_future(options.until_told_to_stop())
-            started = partial(_started, server, str(plan.files.path), again)
-            await until_stopped(server, started, told)
+            reread = rereading(server, access, settings | clock, lambda: read() | clock, tell)
+            interrupted = asyncio.ensure_future(options.until_told_to_stop())
+            started = partial(_started, server, str(plan.files.path), reread)
+            await until_stopped(server, started, interrupted)
 
     with plan.files as files, sentences(kinds=(*FAILURES, PeerError), status=1):
         try:
@@ -355,7 +355,7 @@ async def _serve(
 ) -> None:
     await check_address(settings["host"], settings["port"])  # before there is a journal
     standby, patient = settings["standby"], False
-    told = asyncio.ensure_future(options.until_told_to_stop())  # heard between states, too
+    interrupted = asyncio.ensure_future(options.until_told_to_stop())  # heard between states, too
     in_effect = settings.copy()
     try:
         while True:
@@ -364,7 +364,7 @@ async def _serve(
                 waits = Standby(settings["db"], access, settings["admission"], *address)
                 async with waits.listening():
                     settings["port"] = waits.port  # a balancer knows it by now
-                    journal = await waits.wait(told, patient=patient)
+                    journal = await waits.wait(interrupted, patient=patient)
                 if journal is None:  # a signal ended the wait
                     return
             else:
@@ -372,16 +372,16 @@ async def _serve(
             with closing(journal):
                 try:
                     server = _server(journal, settings, drain_s, access, house)
-                    again = rereading(server, access, in_effect, read, tell)
-                    kept = f"journal {journal.name}"
+                    reread = rereading(server, access, in_effect, read, tell)
+                    storage = f"journal {journal.name}"
                     if "ladder" in settings:
-                        at = " and ".join(settings["ladder"].tables)
-                        kept += f", ladder at {at}" if at else ", ladder"
+                        tables_text = " and ".join(settings["ladder"].tables)
+                        storage += f", ladder at {tables_text}" if tables_text else ", ladder"
                     places = settings["max_games"]
                     most = settings["admission"].most_lent(places)
-                    kept += f", lent bots have {most} of {places} places at most"
-                    started = partial(_started, server, kept, again, has_waited=standby)
-                    lost = await until_stopped(server, started, told)
+                    storage += f", lent bots have {most} of {places} places at most"
+                    started = partial(_started, server, storage, reread, has_waited=standby)
+                    lost = await until_stopped(server, started, interrupted)
                 except JournalError as error:  # it can no longer be read
                     if not standby:
                         raise
@@ -391,7 +391,7 @@ async def _serve(
             tell(f"{lost}; the games are left to whoever has the journal next")
             standby = patient = True
     finally:
-        told.cancel()
+        interrupted.cancel()
         await house.close()
 
 
@@ -435,15 +435,15 @@ def retention_of(settings: ServerFile, *, is_open: bool) -> Retention | None:
 
 
 def _started(
-    server: MatchServer, kept: str, again: Callable[[], None], *, has_waited: bool = False
+    server: MatchServer, storage: str, reread: Callable[[], None], *, has_waited: bool = False
 ) -> None:
     """Say that a server listens; after a wait read its files again, as SIGHUP does by ``again``."""
-    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, again)
+    asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reread)
     if has_waited:
-        again()
-    s, at = "s" * (server.tls is not None), reached_at(server.host, server.port)
+        reread()
+    s, address = "s" * (server.tls is not None), reached_at(server.host, server.port)
     everywhere = f" at all {'IPv4 ' * ('.' in server.host)}addresses" * is_any(server.host)
-    tell(f"serving on ws{s}://{at}, page http{s}://{at}/{everywhere}, {kept}")
+    tell(f"serving on ws{s}://{address}, page http{s}://{address}/{everywhere}, {storage}")
     if server.tls is None and not is_loopback(server.host):
         options.say(
             f"what is sent to {server.host} can be read on its way, tokens too; serve wss by "

@@ -97,10 +97,10 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
 
 def offered(specs: Mapping[str, SeatSpec], **others: Any) -> Offered:
     """Return what a server offers to people: its bots, the weakest first."""
-    told = {name: about(specs[name]) for name in by_strength(specs)}
+    descriptions = {name: about(specs[name]) for name in by_strength(specs)}
     wins = {name: wins_against_static(spec) for name, spec in specs.items()}
     return Offered(
-        told, wins={name: won for name, won in wins.items() if won is not None}, **others
+        descriptions, wins={name: won for name, won in wins.items() if won is not None}, **others
     )
 
 
@@ -199,10 +199,10 @@ class House:
 
 def time_control(base: ServerTime, clock: Mapping[str, int | None], host: str) -> ServerTime:
     """Return a time control with the options that replace parts of it; or fail."""
-    given = {name: ms for name, ms in clock.items() if ms is not None}
-    if given.get("increment_ms"):
-        given["max_overtime_ms"] = 0
-    control = msgspec.structs.replace(base, **given)
+    clock_ms = {name: ms for name, ms in clock.items() if ms is not None}
+    if clock_ms.get("increment_ms"):
+        clock_ms["max_overtime_ms"] = 0
+    control = msgspec.structs.replace(base, **clock_ms)
     lag_ms = control.lag_ms or lag_quota_ms(control.initial_ms, [host])
     control = msgspec.structs.replace(control, lag_ms=lag_ms)
     with sentences():

@@ -84,7 +84,7 @@ class Standby:
             JournalError: it can't be used, and waiting would not help.
         """
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reread)
-        said = ""
+        printed = ""
         while not told.done():
             opening = asyncio.ensure_future(asyncio.to_thread(Journal, self.db, RESERVE_BYTES))
             ends: set[asyncio.Future[Any]] = {told, opening}
@@ -102,9 +102,9 @@ class Standby:
                 if not (patient or isinstance(error, NoAnswer)):
                     raise
                 why = self._unsure = str(error)
-            if why != said:
+            if why != printed:
                 tell(f"standing by at port {self.port}: {why}")
-                said = why
+                printed = why
             if self._unsure:
                 await asyncio.wait({told}, timeout=RETRY_S)
         return None

@@ -57,8 +57,8 @@ def study(
     failures = JournalError, OSError, SeatError
     with TemporaryDirectory() as folder, sentences(kinds=failures, status=1):
         house = OwnServer(equipment, {}, offered, clock, 1, host, port, Path(folder) / "study.db")
-        kept = "your studies are kept in the browser"
-        options.run(on_page(house, "study", kept, opens=not no_browser))
+        where = "your studies are kept in the browser"
+        options.run(on_page(house, "study", where, opens=not no_browser))
 
 
 def _read(what: str | None, rules: Rules) -> dict[str, Any]:

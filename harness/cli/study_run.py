@@ -151,8 +151,8 @@ def load_field(
 
     options.compile_first(modules)
     rules = rules or rules_for(lexicon.distribution)
-    given = options.load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
-    return Field.of(lexicon, rules, given.leaves, table_name(leaves, rules.distribution))
+    loaded = options.load_given(Equipment(leaves=leaves, win_probabilities=winprob), lexicon)
+    return Field.of(lexicon, rules, loaded.leaves, table_name(leaves, rules.distribution))
 
 
 def load_chances(field: Field, winprob: str | None) -> WinProbabilities:
@@ -250,17 +250,17 @@ def telling(
     That goes by what came after its first call, since workers take their time to begin. ``what``
     names the units, in the plural, and ``of`` whose they are; ``clock`` is in seconds.
     """
-    told, every_s = clock(), options.FIRST_S
+    last_shown, every_s = clock(), options.FIRST_S
     began: tuple[float, int] | None = None
 
     def tell(there: int) -> None:
-        nonlocal told, every_s, began
+        nonlocal last_shown, every_s, began
         now, there = clock(), min(there, wanted)  # a last piece of work may bring more
         began = began or (now, there)
         pause_s = 0.5 if options.is_terminal() else every_s
-        if there < wanted and now - told <= pause_s:
+        if there < wanted and now - last_shown <= pause_s:
             return
-        told, every_s = now, options.EVERY_S
+        last_shown, every_s = now, options.EVERY_S
         since, before = began
         left = ""
         if before < there < wanted:

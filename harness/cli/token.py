@@ -59,11 +59,11 @@ def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_file(path, f"{line}\n", private=True)
         return
-    known = name in read_token_file(path)
-    if known and not replace:
+    is_listed = name in read_token_file(path)
+    if is_listed and not replace:
         raise CommandFailed(f"{name} already has a token in {path}; --replace makes it invalid")
     lines = read_text(path).splitlines()
-    if known:
+    if is_listed:
         lines = [line if old.split()[:1] == [name] else old for old in lines]
     else:
         lines.append(line)

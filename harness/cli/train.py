@@ -58,11 +58,11 @@ class _Terms:
 
     def written(self) -> str:
         """Return the options that decide what is learned."""
-        given = f" --lexicon {self.lexicon} --seed {self.seed}"
+        text = f" --lexicon {self.lexicon} --seed {self.seed}"
         for name in ("rules", "distribution"):
             if value := getattr(self, name):
-                given += f" --{name} {value}"
-        return given
+                text += f" --{name} {value}"
+        return text
 
 
 @Parameter(name="*")
@@ -180,8 +180,8 @@ def winprob(
         table = fit_win_probabilities(play(games, playing.seed, study_run.telling(games, "games")))
         write_win_probabilities(out, table)
         study_run.draw_beside(out, draw_win_probabilities, table)
-        given = (f"--leaves {leaves}",) if leaves else ()
-        command = ("winprob", f"--games {games}", *given)
+        leaves_option = (f"--leaves {leaves}",) if leaves else ()
+        command = ("winprob", f"--games {games}", *leaves_option)
         _describe(out, command, playing, lexicon, games, {"leaves": field.leaves_name})
         tenths = []
         if check:

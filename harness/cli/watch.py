@@ -110,7 +110,7 @@ class Followed:
         except (ValueError, Declined) as error:
             raise ValueError(f"this game can't be shown: {error}") from None
         time = offer.time.initial_ms
-        known = cls(
+        followed = cls(
             offer=offer,
             rules=rules,
             board=begun.board,
@@ -121,8 +121,8 @@ class Followed:
             at_ms=at_ms,
         )
         for play in offer.history:
-            known = known.played(play, at_ms)
-        return replace(known, seq=offer.seq, clocks=offer.clocks or known.clocks)
+            followed = followed.played(play, at_ms)
+        return replace(followed, seq=offer.seq, clocks=offer.clocks or followed.clocks)
 
     @property
     def on_turn(self) -> int | None:
@@ -199,15 +199,15 @@ Screen: TypeAlias = AbstractContextManager[Callable[[Followed], None]]
 @contextmanager
 def lines() -> Iterator[Callable[[Followed], None]]:
     """Print a line for each move."""
-    told = -1  # moves; -1: nothing, not even who plays
+    shown = -1  # moves; -1: nothing, not even who plays
 
     def show(known: Followed) -> None:
-        nonlocal told
-        if told < 0:
+        nonlocal shown
+        if shown < 0:
             print(plain(f"{known.offer.game}: {heading(known)}"), flush=True)
-            told = 0
+            shown = 0
         width = max(cell_len(plain(name)) for name in known.offer.players)
-        for move in known.moves[told:]:
+        for move in known.moves[shown:]:
             name = plain(move.name)
             name += " " * (width - cell_len(name))
             first, second = move.totals
@@ -216,7 +216,7 @@ def lines() -> Iterator[Callable[[Followed], None]]:
                 f"  {first:>4} : {second:<4}  {clock_text(move.clock_ms):>7}",
                 flush=True,
             )
-        told = len(known.moves)
+        shown = len(known.moves)
         if known.over is not None:
             print(plain(result(known)), flush=True)
 
@@ -229,25 +229,25 @@ def drawing(console: Console) -> Iterator[Callable[[Followed], None]]:
     latest: Followed | None = None
 
     def view() -> RenderableType:
-        if (known := latest) is None:
+        if (followed := latest) is None:
             return ""
-        racks = known.over.racks if known.over else ("", "")
-        clocks = known.clocks_at(now_ms())
-        on_turn = [known.on_turn == seat for seat in (0, 1)]
+        racks = followed.over.racks if followed.over else ("", "")
+        clocks = followed.clocks_at(now_ms())
+        on_turn = [followed.on_turn == seat for seat in (0, 1)]
         return game_view(
-            known.board,
-            known.rules.distribution.alphabet,
-            list(map(SideView, known.offer.players, known.scores, racks, clocks, on_turn)),
-            heading=heading(known),
-            bag=known.bag,
-            moves=known.moves,
-            fresh=fresh_squares(known.last_move, known.board),
-            closing=result(known),
+            followed.board,
+            followed.rules.distribution.alphabet,
+            list(map(SideView, followed.offer.players, followed.scores, racks, clocks, on_turn)),
+            heading=heading(followed),
+            bag=followed.bag,
+            moves=followed.moves,
+            fresh=fresh_squares(followed.last_move, followed.board),
+            closing=result(followed),
         )
 
-    def show(known: Followed) -> None:
+    def show(followed: Followed) -> None:
         nonlocal latest
-        latest = known
+        latest = followed
         live.refresh()
 
     with Live(console=console, get_renderable=view, refresh_per_second=4) as live:
@@ -284,10 +284,10 @@ async def _follow(url: str, game: str | None, tls: ssl.SSLContext | None, screen
                     if game is None:
                         game, waits = await _only_game(channel), iter(WAITS_S)
                     show = show or shown.enter_context(screen)
-                    async for known in _events(channel, game, joined_before=moves >= 0):
-                        show(known)
-                        if len(known.moves) > moves:
-                            waits, moves = iter(WAITS_S), len(known.moves)
+                    async for followed in _events(channel, game, joined_before=moves >= 0):
+                        show(followed)
+                        if len(followed.moves) > moves:
+                            waits, moves = iter(WAITS_S), len(followed.moves)
                     return
                 except ChannelClosed as lost:
                     channel = await _join_again(url, tls, waits, lost)
@@ -322,7 +322,7 @@ async def _only_game(channel: Channel) -> str:
     looks = 0
     while not (games := (await answered(channel, Games(), GameList)).games):
         if event is not None and looks % STANDINGS_EVERY == 0:
-            told = event.waits
+            waits = event.waits
             try:
                 event = await answered(channel, Standings(), StandingList)
             except CommandFailed:  # no tournament is played there
@@ -331,7 +331,7 @@ async def _only_game(channel: Channel) -> str:
                 if event.over:
                     why = f"the tournament at {channel.peer} is over; its page has the games"
                     raise CommandFailed(why, status=1)
-                if event.waits not in ("", told):
+                if event.waits not in ("", waits):
                     say(plain(event.waits))
         if not looks:
             say(f"no game is on at {channel.peer}; waiting for one (Ctrl-C ends this)")
@@ -356,8 +356,8 @@ async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncI
         ChannelClosed: the connection is lost.
     """
     await channel.send(Watch(game=game))
-    known: Followed | None = None
-    while known is None or known.over is None:
+    followed: Followed | None = None
+    while followed is None or followed.over is None:
         content, at_ms = await channel.receive()
         match content:
             case Ping(id=number):
@@ -371,16 +371,16 @@ async def _events(channel: Channel, game: str, *, joined_before: bool) -> AsyncI
                     )
                 raise CommandFailed(f"{channel.peer}: {plain(message)}", status=1)
             case NewGame() if content.game == game:
-                known = Followed.offered(content, at_ms)
-            case Started() if known and content.game == game:
-                known = known.started(content, at_ms)
-            case Played() if known and content.game == game and content.seq == known.seq:
-                known = known.played(content, at_ms)
-            case Played() if known and content.game == game and content.seq > known.seq:
+                followed = Followed.offered(content, at_ms)
+            case Started() if followed and content.game == game:
+                followed = followed.started(content, at_ms)
+            case Played() if followed and content.game == game and content.seq == followed.seq:
+                followed = followed.played(content, at_ms)
+            case Played() if followed and content.game == game and content.seq > followed.seq:
                 await channel.send(Watch(game=game))  # something was missed: ask for all again
                 continue
-            case GameOver() if known and content.game == game:
-                known = known.ended(content, at_ms)
+            case GameOver() if followed and content.game == game:
+                followed = followed.ended(content, at_ms)
             case _:
                 continue
-        yield known
+        yield followed

@@ -57,11 +57,13 @@ def situation(games: StaticGames, game: int, turn: int, rules: Rules) -> Situati
     leads, bags = games.results.spreads[game].tolist(), games.results.bags[game].tolist()
     played = Position.empty(rules.layout)
     turns: list[Observed] = []
-    for at in range(turn):
-        (move,) = unpack(games.results.moves[game, at : at + 1], played.board)
-        score = -leads[at + 1] - leads[at]  # leads are those of the player on turn
+    for index in range(turn):
+        (move,) = unpack(games.results.moves[game, index : index + 1], played.board)
+        score = -leads[index + 1] - leads[index]  # leads are those of the player on turn
         played = played.after(move, score, (), rules)
-        seen = Observed(at + 1, at % 2, move, score, played.scores, bags[at + 1], think_ms=0)
+        seen = Observed(
+            index + 1, index % 2, move, score, played.scores, bags[index + 1], think_ms=0
+        )
         turns.append(seen)
     return Situation(replace(played, racks=position.racks), bags[turn], tuple(turns))
 
@@ -76,8 +78,8 @@ def situation_in_play(field: Field, seed: int, number: int, bags: range | None =
         ValueError: none of the turns drawn from 10,000 games fits.
     """
     for attempt in range(_MOST_GAMES):
-        of = (seed, number, attempt) if attempt else (seed, number)
-        for_game, for_turn = np.random.SeedSequence(of).generate_state(2).tolist()
+        key = (seed, number, attempt) if attempt else (seed, number)
+        for_game, for_turn = np.random.SeedSequence(key).generate_state(2).tolist()
         games = recorded_games(field, 1, for_game)
         turns = np.flatnonzero(games.results.bags[0, : games.turns[0]] > 0)
         turn = int(np.random.default_rng(for_turn).choice(turns))
@@ -108,9 +110,12 @@ def _cornered(games: StaticGames, generator: Generator) -> Iterator[Situation]:
     few = (results.sizes <= _FEW_TILES) & (results.bags == 0)
     likely = (few | (results.moves == PASS_MOVE)) & (room < games.turns[:, np.newaxis])
     for game in np.flatnonzero(likely.any(axis=1)).tolist():
-        at = (situation(games, game, turn, rules) for turn in np.flatnonzero(likely[game]).tolist())
+        sampled = (
+            situation(games, game, turn, rules) for turn in np.flatnonzero(likely[game]).tolist()
+        )
         yield from islice(
-            (candidate for candidate in at if len(generator.best(candidate.position, 2)) < 2), 1
+            (candidate for candidate in sampled if len(generator.best(candidate.position, 2)) < 2),
+            1,
         )
 
 

@@ -104,14 +104,14 @@ class PuzzleStudy(Study):
     def record(self, number: int) -> Record:
         """Make the puzzles of some games, at most one per game."""
         make = _maker(self.field, self.kind)
-        found = []
+        puzzles = []
         for game in self.games(number):
             fit = (self.fit(position) for position in game)
             made = (make(position) for position in fit if position is not None)
             puzzle = next((each for each in made if each is not None), None)
             if puzzle is not None:
-                found.append(write_puzzle(puzzle, self.field.rules))
-        return {"number": number, "puzzles": found}
+                puzzles.append(write_puzzle(puzzle, self.field.rules))
+        return {"number": number, "puzzles": puzzles}
 
     def games(self, number: int) -> Iterator[Iterator[Position]]:
         """Yield the positions of each game of a record that may be of this kind."""
@@ -211,18 +211,18 @@ def is_proven_again(puzzle: Record, field: Field) -> bool:
     made = _maker(field, puzzle["kind"])(read_cgp(puzzle["position"], field.rules))
     if made is None:
         return False
-    again: Record = json.loads(json.dumps(write_puzzle(made, field.rules)))
+    written: Record = json.loads(json.dumps(write_puzzle(made, field.rules)))
     if puzzle["kind"] == "endgame":
-        return again == puzzle
+        return written == puzzle
     texts = [
         {move: text for text, moves in each["moves"] for move in moves.split(",")}
-        for each in (puzzle, again)
+        for each in (puzzle, written)
     ]
-    told = [
-        each | {"moves": sorted(known), "lines": [spread for _, spread in each["lines"]]}
-        for each, known in zip((puzzle, again), texts, strict=True)
+    proven = [
+        each | {"moves": sorted(listed_text), "lines": [spread for _, spread in each["lines"]]}
+        for each, listed_text in zip((puzzle, written), texts, strict=True)
     ]
-    return told[0] == told[1] and all(
+    return proven[0] == proven[1] and all(
         "?" in pair or pair[0] == pair[1]
         for move, text in texts[0].items()
         for pair in zip(text, texts[1][move], strict=True)
@@ -240,14 +240,14 @@ def themes_of(puzzle: Record, rules: Rules) -> list[str]:
         return parse_move(text, board, rules.distribution.alphabet)
 
     def squares(move: Move, board: Board) -> list[tuple[tuple[int, int], int]]:
-        found = board.squares_of(move) if isinstance(move, Place) else ()
-        return [((row, column), tile) for row, column, tile in found]
+        placed_squares = board.squares_of(move) if isinstance(move, Place) else ()
+        return [((row, column), tile) for row, column, tile in placed_squares]
 
     best, static = (move(puzzle[key], position.board) for key in ("best", "static"))
     if not isinstance(best, Place):
         return ["pass"]
     play = score_play(position.board, best, rules)
-    laid = {at for at, tile in squares(best, position.board) if tile != PLAYED_THROUGH}
+    laid = {square for square, tile in squares(best, position.board) if tile != PLAYED_THROUGH}
     is_so = {
         "bingo": play.bingo,
         "parallel": len(play.words) > 2,
@@ -256,7 +256,9 @@ def themes_of(puzzle: Record, rules: Rules) -> list[str]:
     }
     if puzzle["kind"] == "endgame":
         line, spread = [text for text, _ in puzzle["line"]], puzzle["spread"]
-        reply = next(at for _, at, moves in puzzle["moves"] if puzzle["static"] in moves.split(","))
+        reply = next(
+            square for _, square, moves in puzzle["moves"] if puzzle["static"] in moves.split(",")
+        )
         after, other = (FullPosition(position, ()).after(each, 0, rules) for each in (best, static))
         board, hit = after.position.board, other.position.board
         needed = squares(move(puzzle["replies"][reply], hit), hit) if reply >= 0 else []
@@ -269,9 +271,10 @@ def themes_of(puzzle: Record, rules: Rules) -> list[str]:
             "out": len(line) == 1,
             "out_in_two": len(line) == 3 and line[-1] != "-",
             "stuck": line[1:2] == ["-"],
-            "setup": any(at in laid for at, _ in second),
+            "setup": any(square in laid for square, _ in second),
             "block": any(
-                at in laid and tile not in (PLAYED_THROUGH, board.at(*at)) for at, tile in needed
+                square in laid and tile not in (PLAYED_THROUGH, board.at(*square))
+                for square, tile in needed
             ),
         }
     return [theme for theme, is_theme in is_so.items() if is_theme]
@@ -284,23 +287,23 @@ def write_files(
     folder: Path, puzzles: Mapping[Kind, Sequence[Record]], rules: Rules, about: Mapping[str, str]
 ) -> None:
     """Write the files that the page reads; the index lists the easiest first, after ``about``."""
-    known = _Listed.__struct_fields__
+    listed_fields = _Listed.__struct_fields__
     listed = []
     themes: dict[str, list[str]] = defaultdict(list)
     for kind, some in puzzles.items():
         for each in sorted(some, key=lambda each: each["rank"]):
-            listed.append({name: each[name] for name in known})
+            listed.append({name: each[name] for name in listed_fields})
             for theme in themes_of(each, rules):
                 themes[theme].append(each["id"])
         solved = {
-            each["id"]: {name: value for name, value in each.items() if name not in known}
+            each["id"]: {name: value for name, value in each.items() if name not in listed_fields}
             for each in some
         }
         _write(folder / FILES[kind], solved)
     _write(folder / THEMES, themes)
     counts = {theme: len(ids) for theme, ids in themes.items()}
-    told = {**about, **board_and_tiles(rules), "themes": counts, "puzzles": listed}
-    _write(folder / INDEX, told)
+    contents = {**about, **board_and_tiles(rules), "themes": counts, "puzzles": listed}
+    _write(folder / INDEX, contents)
 
 
 def read_files(folder: Path) -> list[Record]:
@@ -311,14 +314,14 @@ def read_files(folder: Path) -> list[Record]:
         ValueError: a file is not such JSON, or the index lists a puzzle that no file has.
     """
     files = [_decoded(folder / name, dict[str, Record]) for name in FILES.values()]
-    known = {key: puzzle for file in files for key, puzzle in file.items()}
+    puzzles = {key: puzzle for file in files for key, puzzle in file.items()}
     listed = _decoded(folder / INDEX, _Index).puzzles
-    if lacking := [each.id for each in listed if each.id not in known]:
+    if lacking := [each.id for each in listed if each.id not in puzzles]:
         raise ValueError(
             f"{folder / INDEX} lists puzzle {lacking[0]}, which is in none of "
             f"{', '.join(FILES.values())}"
         )
-    return [known[each.id] | asdict(each) for each in listed]
+    return [puzzles[each.id] | asdict(each) for each in listed]
 
 
 class _Listed(Struct):

@@ -153,8 +153,8 @@ async def check_seat(
             asked.append(await seat.play(number))
     except asyncio.CancelledError:
         if last_words:  # such as where a move that never comes is looked for
-            said, seed = "\n".join(last_words), seat.seed(game)
-            asked.append(Asked(phase, 0, "", None, said, "", cgp, turn, seed))
+            stderr, seed = "\n".join(last_words), seat.seed(game)
+            asked.append(Asked(phase, 0, "", None, stderr, "", cgp, turn, seed))
         raise
     finally:
         await seat.close()
@@ -235,11 +235,13 @@ class _Seat:
             records = next(journal.finished()).records
         await rival.close()
         faults = [f"{fault.code}: {fault.message}" for fault in ended.faults if fault.seat == me]
-        said = [text.partition("\n")[2].partition("\nexit status: ")[0] for text in book.evidence]
-        problem = "\n".join(dict.fromkeys(said or faults or self.last_words))
+        evidence = [
+            text.partition("\n")[2].partition("\nexit status: ")[0] for text in book.evidence
+        ]
+        problem = "\n".join(dict.fromkeys(evidence or faults or self.last_words))
         score = f"{ended.scores[me]}–{ended.scores[1 - me]}"
         longest_ms = max((turn.think_ms for turn in book.turns if turn.seat == me), default=None)
-        printed = await self._printed(is_cut=bool(said))
+        printed = await self._printed(is_cut=bool(evidence))
         is_fine = [not isinstance(record, Failed) or record.seat != me for record in records]
         until = Scorebook.restored(records[: [*is_fine, False].index(False)], None, words)
         bag, phase, position = book.bag_count, f"game {number}", ""
@@ -265,7 +267,7 @@ class _Seat:
 def situations(field: Field) -> list[tuple[str, Situation]]:
     """Return positions of static games, each with its phase: as planned, if the words allow it."""
     order, left = list(PLANNED), Counter(PLANNED)
-    found: list[tuple[str, Situation]] = []
+    situations_drawn: list[tuple[str, Situation]] = []
     generator = field.generator()
     for number in _GAMES:
         wanted: dict[str, Situation] = {}
@@ -281,10 +283,10 @@ def situations(field: Field) -> list[tuple[str, Situation]]:
         if wanted:  # one of each game, the rarest, so that they differ
             phase = max(wanted, key=order.index)
             left[phase] -= 1
-            found.append((phase, wanted[phase]))
+            situations_drawn.append((phase, wanted[phase]))
         if not left.total():
             break
-    return sorted(found, key=lambda each: order.index(each[0]))
+    return sorted(situations_drawn, key=lambda each: order.index(each[0]))
 
 
 def _phase(situation: Situation, best: list[RankedMove]) -> str:

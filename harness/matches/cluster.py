@@ -104,10 +104,12 @@ class _Tables:
                 with closing(Journal(path)) as journal:
                     for planned, opened in pair:
                         await journal.create(opened, {})
-                        a, b = (open_seat(planned.entrant(at), planned.number) for at in (0, 1))
+                        a, b = (
+                            open_seat(planned.entrant(index), planned.number) for index in (0, 1)
+                        )
                         book = Scorebook(opened, self._lexicon)
                         await GameHost(book, (a, b), journal, lag).run()
-                records = {kept.game: kept.records for kept in read_games(path)}
+                records = {stored.game: stored.records for stored in read_games(path)}
             return [records[opened.game] for _, opened in pair]
         finally:
             self._on -= 1

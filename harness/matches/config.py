@@ -137,17 +137,20 @@ def told_apart(*specs: SeatSpec) -> tuple[str, ...]:
     ``v1/bot.py:Balance`` and ``v2/bot.py:Balance?weight=3`` are ``Balance (v1)`` and
     ``Balance (v2, weight=3)``; two identical seats are ``static-1`` and ``static-2``.
     """
-    names = [plain(_marked(spec, [it for it in specs if it.name == spec.name])) for spec in specs]
+    names = [
+        plain(_marked(spec, [other for other in specs if other.name == spec.name]))
+        for spec in specs
+    ]
     times = Counter(names)
     unclear = {
         spec.name
         for spec, name in zip(specs, names, strict=True)
         if times[name] > 1 or len(name) > LONGEST_NAME
     }
-    for at, spec in enumerate(specs):
+    for index, spec in enumerate(specs):
         if spec.name in unclear:
-            number = sum(it.name == spec.name for it in specs[: at + 1])
-            names[at] = f"{plain(spec.name)[: LONGEST_NAME - 4]}-{number}"
+            number = sum(other.name == spec.name for other in specs[: index + 1])
+            names[index] = f"{plain(spec.name)[: LONGEST_NAME - 4]}-{number}"
     return tuple(names)
 
 
@@ -156,11 +159,11 @@ def _marked(spec: SeatSpec, namesakes: Sequence[SeatSpec]) -> str:
     if len(namesakes) == 1:
         return spec.name
     marks = []
-    for parts in zip(*(reversed(_place(it)) for it in namesakes), strict=False):
+    for parts in zip(*(reversed(_place(namesake)) for namesake in namesakes), strict=False):
         if len(set(parts)) > 1:
             marks.append(parts[namesakes.index(spec)])
             break
-    common = set.intersection(*(set(it.options) for it in namesakes))
+    common = set.intersection(*(set(namesake.options) for namesake in namesakes))
     own = [option for option in spec.options if option not in common]
     marks += [f"{key}={value}" for key, value in own if (spec.dialect, key) != ("siu", "folder")]
     shown = ", ".join(filter(None, marks))

@@ -207,7 +207,11 @@ class FolderContents:
 
     def counting(self) -> list[GameResult]:
         """Return the results with corrections applied."""
-        corrections = {said.game: said for said in self.decisions if isinstance(said, Corrected)}
+        corrections = {
+            decision.game: decision
+            for decision in self.decisions
+            if isinstance(decision, Corrected)
+        }
         return [
             _corrected(result, corrections[result.game]) if result.game in corrections else result
             for result in self.results
@@ -218,16 +222,21 @@ class FolderContents:
         self.counted = {result.number for result in results if not result.void}
         self.voids = Counter(result.number for result in results if result.void)
         self.corrected |= {
-            it.game: {
-                "outcome": it.outcome,
-                "winner": None if it.winner is None else it.winner ^ it.first,
-                "scores": tuple(it.sides[side].score for side in (it.first, 1 - it.first)),
-                "message": it.note,
+            counted_result.game: {
+                "outcome": counted_result.outcome,
+                "winner": None
+                if counted_result.winner is None
+                else counted_result.winner ^ counted_result.first,
+                "scores": tuple(
+                    counted_result.sides[side].score
+                    for side in (counted_result.first, 1 - counted_result.first)
+                ),
+                "message": counted_result.note,
                 "rack_adjustments": (0, 0),  # the score is no longer the sum of its turns
                 "time_penalties": (0, 0),
             }
-            for it in results
-            if it.note.startswith(CORRECTED)
+            for counted_result in results
+            if counted_result.note.startswith(CORRECTED)
         }
         arranged: dict[tuple[int, tuple[int, ...]], Arranged] = {}
         paired = 0
@@ -312,18 +321,18 @@ class MatchFolder(FolderContents):
 
     def decide(self, decision: Decision) -> None:
         """Store a decision, with the time for people; it is not read back."""
-        told = msgspec.to_builtins(decision) | {"at": moment(time.time())}
-        _append(self._decided, msgspec.json.encode(told) + b"\n")
+        entry = msgspec.to_builtins(decision) | {"at": moment(time.time())}
+        _append(self._decided, msgspec.json.encode(entry) + b"\n")
         self.decisions.append(decision)
         self._count()
         if isinstance(decision, Corrected):
             self._write_csv()
             sheet = self.path / "games" / f"{decision.number:05d}.gcg"
-            for it in self.counting() if sheet.exists() else ():
-                if it.game == decision.game:
-                    scores = ", ".join(f"{side.name} {side.score}" for side in it.sides)
-                    told = " ".join(f"{'void' if it.void else scores}: {it.note}".split())
-                    _append(sheet, f"#note {told}\n".encode())
+            for result in self.counting() if sheet.exists() else ():
+                if result.game == decision.game:
+                    scores = ", ".join(f"{side.name} {side.score}" for side in result.sides)
+                    entry = " ".join(f"{'void' if result.void else scores}: {result.note}".split())
+                    _append(sheet, f"#note {entry}\n".encode())
 
     def add_luck(self, result: GameResult, luck: Luck | None) -> None:
         """Store the luck of a game."""
@@ -353,7 +362,7 @@ def copy_folder(folder: Path, to: Path) -> Copied:
     """
     journal, last = folder / "match.db", folder / "decisions.jsonl"
     with naming(to), TemporaryDirectory(prefix=".", dir=to.parent) as fresh:
-        others = [it for it in folder.rglob("*") if it not in (journal, last)]
+        others = [file for file in folder.rglob("*") if file not in (journal, last)]
         for path in (*others, journal, last):
             target = fresh / path.relative_to(folder)
             if path == journal:

@@ -142,7 +142,7 @@ class GameQueue:
         """Return whether a unit can be played now; in a directed tournament, one per player."""
         if self._hold() and not self.is_on(unit):
             return False
-        return not (self._directed and any(self._busy[it] for it in unit[0].players))
+        return not (self._directed and any(self._busy[player] for player in unit[0].players))
 
     def _units(self, games: Iterator[PlannedGame]) -> Iterator[list[PlannedGame]]:
         if self._directed:

@@ -137,11 +137,11 @@ def is_known(game: Game) -> bool:
     for turn in _as_it_stands(game):
         if sorted(turn.rack) != racks[turn.seat]:
             return False
-        kept = leave_of(turn.rack, turn.move)
-        wanted = 0 if isinstance(turn.move, Pass) else min(size - len(kept), bag)
+        leave = leave_of(turn.rack, turn.move)
+        wanted = 0 if isinstance(turn.move, Pass) else min(size - len(leave), bag)
         if len(turn.drawn) != wanted:
             return False
-        racks[turn.seat] = sorted((*kept, *turn.drawn))
+        racks[turn.seat] = sorted((*leave, *turn.drawn))
         bag -= len(turn.drawn) if isinstance(turn.move, Place) else 0
     return True
 
@@ -177,8 +177,8 @@ class _JudgedDraw:
             bags = np.tile(tiles, (-(-samples // dealt), 1))
             others = chance.permuted(bags, axis=1)[:, : dealt * count].reshape(-1, count)
         draws = np.vstack((np.array(self.drawn, np.uint8), others))
-        kept = np.tile(np.array(self.kept, np.uint8), (len(draws), 1))
-        return np.sort(np.hstack((kept, draws)), axis=1)
+        leaves = np.tile(np.array(self.kept, np.uint8), (len(draws), 1))
+        return np.sort(np.hstack((leaves, draws)), axis=1)
 
 
 def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
@@ -204,9 +204,9 @@ def _judged_draws(game: Game) -> Iterator[_JudgedDraw]:
             lead = scores[seat] - scores[1 - seat]
             left = exchanges[seat] < game.rules.exchange_limit
             yield _JudgedDraw(seat, *draw, board, lead, left_on[1 - seat], int(bag.sum()), left)
-        kept = leave_of(turn.rack, turn.move)
-        pending[seat] = None if isinstance(turn.move, Pass) else (bag, kept, turn.drawn)
-        left_on[seat] = () if isinstance(turn.move, Pass) else kept
+        leave = leave_of(turn.rack, turn.move)
+        pending[seat] = None if isinstance(turn.move, Pass) else (bag, leave, turn.drawn)
+        left_on[seat] = () if isinstance(turn.move, Pass) else leave
         bag = bag - _counts(turn.drawn, kinds)
         if isinstance(turn.move, Exchange):
             bag = bag + _counts(turn.move.tiles, kinds)

@@ -57,10 +57,10 @@ def correction(values: F64, luck: F64, pair_of: I64) -> CorrectedMean:
 
     Errors are None below ``FEWEST_UNITS``, which can't tell skill from luck.
     """
-    found = [mean_and_error(each, pair_of) for each in (values, values - luck, luck)]
+    estimates = [mean_and_error(each, pair_of) for each in (values, values - luck, luck)]
     if np.unique(pair_of).size < FEWEST_UNITS:
-        found = [(mean, None) for mean, _ in found]
-    return CorrectedMean(*chain(*found))
+        estimates = [(mean, None) for mean, _ in estimates]
+    return CorrectedMean(*chain(*estimates))
 
 
 def corrected(

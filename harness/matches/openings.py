@@ -126,7 +126,9 @@ def _read(text: str, folder: Path, rules: Rules, tell: Callable[[str], object]) 
 
 def _words_on(board: Board) -> Iterator[tuple[int, ...]]:
     columns = board.layout.columns
-    rows = [board.squares[at : at + columns] for at in range(0, len(board.squares), columns)]
+    rows = [
+        board.squares[index : index + columns] for index in range(0, len(board.squares), columns)
+    ]
     for line in (*rows, *map(bytes, zip(*rows, strict=True))):
         for lies, run in groupby(line, lambda tile: tile != EMPTY):
             word = tuple(tile & ~BLANK_FLAG for tile in run)

@@ -103,9 +103,9 @@ def _rate(games: Meetings, held: F64, start: F64 | None, played: Bools) -> Ratin
     free = np.isnan(held)
     centre = CENTRE if free.all() else float(held[~free].mean())
     # Ratings, first move and mean, in natural units from the centre.
-    known = np.full(held.size, math.nan) if start is None else start
-    at = np.nan_to_num((np.where(free, known, held) - centre) / ELO)
-    at = np.append(at, [0.0, at.mean()])
+    initial = np.full(held.size, math.nan) if start is None else start
+    strengths = np.nan_to_num((np.where(free, initial, held) - centre) / ELO)
+    strengths = np.append(strengths, [0.0, strengths.mean()])
     key, which = np.unique(games.first * held.size + games.second, return_inverse=True)
     met = np.bincount(which, minlength=key.size).astype(np.float64)
     points = np.bincount(which, weights=games.points, minlength=key.size).astype(np.float64)
@@ -114,10 +114,10 @@ def _rate(games: Meetings, held: F64, start: F64 | None, played: Bools) -> Ratin
     totals = _Totals(key // players, key % players, met, points, log_tie)
     spread = SPREAD / ELO
     for _ in range(MOST_ROUNDS):
-        at, covariance = _most_likely(at, totals, free, spread)
+        strengths, covariance = _most_likely(strengths, totals, free, spread)
         # The deviation of ratings from their mean that is most likely, in natural units.
         own = np.diag(covariance)[:-2] + covariance[MEAN, MEAN] - 2 * covariance[MEAN, :-2]
-        squares = ((at[:-2] - at[MEAN]) ** 2 + own)[free & played]
+        squares = ((strengths[:-2] - strengths[MEAN]) ** 2 + own)[free & played]
         total = squares.sum() + SPREAD_PLAYERS * (SPREAD / ELO) ** 2
         better = math.sqrt(total / (squares.size + SPREAD_PLAYERS))
         if abs(better / spread - 1) < SAME_SPREAD:
@@ -130,10 +130,10 @@ def _rate(games: Meetings, held: F64, start: F64 | None, played: Bools) -> Ratin
         with_mean = covariance @ share
         off = covariance - np.outer(level, with_mean) - np.outer(with_mean, level)
         covariance = off + np.outer(level, level) * (share @ with_mean)
-        at = at - level * (share @ at)
-    ratings = np.where(free, at[:-2] * ELO + centre, held)
+        strengths = strengths - level * (share @ strengths)
+    ratings = np.where(free, strengths[:-2] * ELO + centre, held)
     errors = WIDTH * np.sqrt(np.maximum(np.diag(covariance), 0.0)) * ELO
-    first_move = float(at[FIRST_MOVE]) * ELO, float(errors[FIRST_MOVE])
+    first_move = float(strengths[FIRST_MOVE]) * ELO, float(errors[FIRST_MOVE])
     # Games of each player against each other.
     against = np.zeros((held.size, held.size))
     against[totals.first, totals.second] = totals.games
@@ -154,7 +154,7 @@ class _Totals(NamedTuple):
     log_tie: float
 
 
-def _most_likely(at: F64, totals: _Totals, free: Bools, spread: float) -> tuple[F64, F64]:
+def _most_likely(strengths: F64, totals: _Totals, free: Bools, spread: float) -> tuple[F64, F64]:
     """Return the most likely parameters at a deviation of ratings, and their covariance.
 
     By Newton's method, as in ``ratings``; with the prior, the matrix can always be inverted.
@@ -171,12 +171,12 @@ def _most_likely(at: F64, totals: _Totals, free: Bools, spread: float) -> tuple[
     inner = np.ix_(chosen, chosen)
     first, second = totals.first, totals.second
     for _ in range(MOST_STEPS):
-        delta = at[first] + at[FIRST_MOVE] - at[second]
+        delta = strengths[first] + strengths[FIRST_MOVE] - strengths[second]
         own, _, variance = expected_points(delta, totals.log_tie)
         # Each player's sum as the first less that as the second, then the sum of all, and 0.
         more = totals.points - totals.games * own
         sums = [np.bincount(side, weights=more, minlength=free.size) for side in (first, second)]
-        slope = np.append(sums[0] - sums[1], [more.sum(), 0.0]) - prior @ at
+        slope = np.append(sums[0] - sums[1], [more.sum(), 0.0]) - prior @ strengths
         # Σ weight · x xᵀ, where x is 1 at the first and the first move, -1 at the second.
         weights = totals.games * variance
         between = np.zeros((free.size, free.size))
@@ -188,14 +188,14 @@ def _most_likely(at: F64, totals: _Totals, free: Bools, spread: float) -> tuple[
         information[:-2, FIRST_MOVE] += rows - columns
         information[FIRST_MOVE, FIRST_MOVE] += weights.sum()
         factor, _ = dpotrf(information[inner], lower=True, overwrite_a=True)
-        step = np.zeros(at.size)
+        step = np.zeros(strengths.size)
         step[chosen] = dpotrs(factor, slope[chosen], lower=True)[0]
         furthest = float(np.abs(step[first] + step[FIRST_MOVE] - step[second]).max(initial=0))
         if furthest < NEAR:
-            at = at + step
+            strengths = strengths + step
             break
-        at = at + step * math.log1p(furthest) / furthest
+        strengths = strengths + step * math.log1p(furthest) / furthest
     lower = np.tril(dpotri(factor, lower=True, overwrite_c=True)[0])
-    covariance = np.zeros((at.size, at.size))
+    covariance = np.zeros((strengths.size, strengths.size))
     covariance[inner] = lower + np.tril(lower, -1).T
-    return at, covariance
+    return strengths, covariance

@@ -137,7 +137,7 @@ def rate_results(
     """
     counted = [result for result in results if result.was_played and not result.void]
     sides = [(result.sides[0].name, result.sides[1].name) for result in counted]
-    index = {name: at for at, name in enumerate(dict.fromkeys(chain(names, *sides)))}
+    index = {name: number for number, name in enumerate(dict.fromkeys(chain(names, *sides)))}
     units: dict[tuple[int, frozenset[str]], int] = {}
     rows = [
         (
@@ -149,7 +149,7 @@ def rate_results(
         for result, pair in zip(counted, sides, strict=True)
     ]
     columns = np.array(rows, dtype=np.float64).reshape(-1, 4).T
-    first, second, unit = (columns[at].astype(np.int64) for at in (0, 1, 3))
+    first, second, unit = (columns[number].astype(np.int64) for number in (0, 1, 3))
     return rate_games(list(index), GameArrays(first, second, columns[2], unit), anchors)
 
 
@@ -191,24 +191,24 @@ def rate_games(
     units, rated_units = _units_of(games, held.size), _units_of(inside, held.size)
     errors = np.where(np.isnan(held), _half_widths(np.diag(fit.covariance)[:-1], rated_units), 0.0)
     table = []
-    for at, name in enumerate(names):
+    for index, name in enumerate(names):
         rating = error = None
-        if rated[at]:
-            rating = float(fit.at[at] * ELO if math.isnan(held[at]) else held[at])
-            error = _known(errors[at])
-        met = games.between(at, rated)
-        points, few = games.points_of(at), units[at] < FEWEST_UNITS
+        if rated[index]:
+            rating = float(fit.at[index] * ELO if math.isnan(held[index]) else held[index])
+            error = _known(errors[index])
+        met = games.between(index, rated)
+        points, few = games.points_of(index), units[index] < FEWEST_UNITS
         table.append(
             PlayerRating(
                 name=name,
                 rating=rating,
                 error=error,
-                interval=around(rating, error) if few or rated[at] else _bound(met, at, fit),
+                interval=around(rating, error) if few or rated[index] else _bound(met, index, fit),
                 games=points.size,
                 points=float(points.sum()),
-                units=int(units[at]),
-                component=int(component[at]) + 1,
-                anchored=not math.isnan(held[at]),
+                units=int(units[index]),
+                component=int(component[index]) + 1,
+                anchored=not math.isnan(held[index]),
             )
         )
     superiority = _superiority(fit, np.where(np.isnan(held), rated_units, math.inf), rated)
@@ -273,12 +273,14 @@ def _has_first_move(games: GameArrays, held: F64) -> bool:
     from scipy.sparse import diags_array
 
     kinds = np.stack((games.first, games.second, games.points), axis=1)
-    _, kept = np.unique(kinds, axis=0, return_index=True)
-    design, points = _design(games, held.size)[kept], games.points[kept]
+    _, first_rows = np.unique(kinds, axis=0, return_index=True)
+    design, points = _design(games, held.size)[first_rows], games.points[first_rows]
     against, tied = diags_array(1 - 2 * points) @ design, design[points == 0.5]
 
     ends = np.where(np.isnan(held), math.inf, 0.0)
-    none, zeros, level = (np.zeros(size) for size in (held.size + 1, kept.size, tied.shape[0]))
+    none, zeros, level = (
+        np.zeros(size) for size in (held.size + 1, first_rows.size, tied.shape[0])
+    )
 
     def endless(first_move: float) -> bool:
         bounds = np.stack((np.append(-ends, first_move), np.append(ends, first_move)), axis=1)
@@ -319,7 +321,7 @@ def _fit(games: GameArrays, component: I64, rated: Bools, held: F64) -> _Fit:
 
     log_tie = log_tie_of(int(np.count_nonzero(games.points == 0.5)), games.points.size)
     has_first = _has_first_move(games, held)
-    at = np.append(np.nan_to_num(held / ELO), 0.0)
+    strengths = np.append(np.nan_to_num(held / ELO), 0.0)
 
     # Parameters are the ratings that are not held; in a group without anchors, all but one, less
     # their mean.
@@ -331,21 +333,23 @@ def _fit(games: GameArrays, component: I64, rated: Bools, held: F64) -> _Fit:
             basis[group] -= basis[group].mean(axis=0)
             free[group[0]] = False
         else:  # an anchor may be too far from 0 to start there
-            at[group] = np.where(free[group], np.nanmean(held[group]) / ELO, at[group])
+            strengths[group] = np.where(
+                free[group], np.nanmean(held[group]) / ELO, strengths[group]
+            )
     basis = basis[:, free]
 
     design = _design(games, held.size)
     for _ in range(MOST_STEPS):
-        mean, less, variance = expected_points(design @ at, log_tie)
+        mean, less, variance = expected_points(design @ strengths, log_tie)
         off = games.points * less - (1 - games.points) * mean  # points - mean, without cancellation
         information = design.T @ diags_array(variance) @ design
         inverse = basis @ np.linalg.inv(basis.T @ information @ basis) @ basis.T
         step = inverse @ (design.T @ off)
         furthest = float(np.abs(design @ step).max(initial=0))
         if furthest < NEAR:
-            at += step
+            strengths += step
             break
-        at += step * math.log1p(furthest) / furthest
+        strengths += step * math.log1p(furthest) / furthest
 
     units, unit_of = np.unique(games.unit, return_inverse=True)
     number = np.arange(unit_of.size)
@@ -353,7 +357,7 @@ def _fit(games: GameArrays, component: I64, rated: Bools, held: F64) -> _Fit:
     scores = per_unit @ design
     correction = units.size / max(units.size - 1, 1)
     covariance = correction * inverse @ (scores.T @ scores) @ inverse
-    return _Fit(at, log_tie, has_first, covariance, units.size)
+    return _Fit(strengths, log_tie, has_first, covariance, units.size)
 
 
 # --- what is told of them -------------------------------------------------------------------------
@@ -373,22 +377,22 @@ def _half_widths(variances: F64, units: I64) -> F64:
     """Return half the widths of 95 % intervals, in Elo; nan if unknown."""
     from scipy.special import stdtrit
 
-    known = (units >= FEWEST_UNITS) & (variances > LEAST_VARIANCE)
+    is_known = (units >= FEWEST_UNITS) & (variances > LEAST_VARIANCE)
     student_t = stdtrit(np.maximum(units - 1, 1), 0.5 + CONFIDENCE / 2)
-    return np.where(known, student_t * np.sqrt(np.abs(variances)) * ELO, math.nan)
+    return np.where(is_known, student_t * np.sqrt(np.abs(variances)) * ELO, math.nan)
 
 
 def _superiority(fit: _Fit, units: F64, rated: Bools) -> F64:
     """Return how likely each rated player is stronger than each other; nan if unknown."""
     from scipy.special import stdtr
 
-    at, covariance = fit.at[:-1], fit.covariance[:-1, :-1]
+    strengths, covariance = fit.at[:-1], fit.covariance[:-1, :-1]
     own = np.diag(covariance)
     variances = own[:, np.newaxis] + own - 2 * covariance
     fewer = np.minimum(units[:, np.newaxis], units)
-    known = rated[:, np.newaxis] & rated & (fewer >= FEWEST_UNITS) & (variances > LEAST_VARIANCE)
-    ahead = (at[:, np.newaxis] - at) / np.sqrt(np.where(known, variances, 1.0))
-    return np.where(known, stdtr(np.clip(fewer - 1, 1, 1e9), ahead), math.nan)
+    is_known = rated[:, np.newaxis] & rated & (fewer >= FEWEST_UNITS) & (variances > LEAST_VARIANCE)
+    ahead = (strengths[:, np.newaxis] - strengths) / np.sqrt(np.where(is_known, variances, 1.0))
+    return np.where(is_known, stdtr(np.clip(fewer - 1, 1, 1e9), ahead), math.nan)
 
 
 def _add_unrated(superiority: F64, games: GameArrays, rated: Bools, fit: _Fit) -> None:
@@ -420,9 +424,11 @@ def _log_luck(games: GameArrays, player: int, strength: float, fit: _Fit) -> flo
     As in ``elo_difference``, a unit's chance is taken as the mean chance of its games, which it
     can't exceed.
     """
-    at = fit.at.copy()
-    at[player] = strength
-    win, tie, loss = map(np.exp, log_chances(_design(games, at.size - 1) @ at, fit.log_tie))
+    strengths = fit.at.copy()
+    strengths[player] = strength
+    win, tie, loss = map(
+        np.exp, log_chances(_design(games, strengths.size - 1) @ strengths, fit.log_tie)
+    )
     chance = np.where(games.points == 1, win, loss) + tie / 2
     _, unit_of = np.unique(games.unit, return_inverse=True)
     return float(np.log(np.bincount(unit_of, weights=chance) / np.bincount(unit_of)).sum())

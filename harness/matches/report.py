@@ -217,16 +217,18 @@ def standings_table(
     """Return the standings, the leader first: ``most`` rows, and columns as ``width`` allows."""
     columns = [*COLUMNS]
     if ratings is not None:
-        rated = {of.name: of for of in ratings.players}
-        columns.insert(3, StandingsColumn("rating", lambda of: rated[of.name], write_rating))
+        rated = {standing.name: standing for standing in ratings.players}
+        columns.insert(
+            3, StandingsColumn("rating", lambda standing: rated[standing.name], write_rating)
+        )
     heads = ["", "name", *(column.head for column in columns)]
     rows = [
-        [str(place), shortened(plain(of.name), NAME_WIDTH)]
-        + [column.write(column.value(of)) for column in columns]
-        for place, of in enumerate(table, start=1)
+        [str(place), shortened(plain(standing.name), NAME_WIDTH)]
+        + [column.write(column.value(standing)) for column in columns]
+        for place, standing in enumerate(table, start=1)
     ]
     fit = fitting(heads, rows, width - 4, drop=_DROPPED, gap=3)  # without the frame
-    games = sum(of.games for of in table) // 2
+    games = sum(standing.games for standing in table) // 2
     title = f"{TITLES[config.format]}, {counted(games, 'game')}"
     shown = Table(box=box.ROUNDED, title=Text(title, style="bold"), title_style="", header_style="")
     for at in fit:
@@ -286,10 +288,14 @@ def standing_notes(table: Sequence[Standing]) -> list[str]:
     """Return who had byes in how many rounds, and as what they count; and who has withdrawn."""
     notes = []
     for as_what, byes in (("won", "byes"), ("tied", "half_byes")):
-        had = [f"{plain(of.name)} {rounds}" for of in table if (rounds := getattr(of, byes))]
+        had = [
+            f"{plain(standing.name)} {rounds}"
+            for standing in table
+            if (rounds := getattr(standing, byes))
+        ]
         if had:
             notes.append(f"byes by round, each game of which counts as {as_what}: {', '.join(had)}")
-    if gone := [plain(of.name) for of in table if of.withdrawn]:
+    if gone := [plain(standing.name) for standing in table if standing.withdrawn]:
         notes.append(f"withdrawn: {', '.join(gone)}")
     return notes
 
@@ -297,22 +303,24 @@ def standing_notes(table: Sequence[Standing]) -> list[str]:
 def rating_notes(ratings: Ratings) -> list[str]:
     """Return notes on ratings: their errors, the first move, and who can't be compared."""
     notes = []
-    rated = [of for of in ratings.players if of.rating is not None and not of.anchored]
+    rated = [
+        player for player in ratings.players if player.rating is not None and not player.anchored
+    ]
     if rated:
         note = f"ratings: Elo, with 95 % intervals from {FEWEST_UNITS} pairs on"
-        if all(of.error is None for of in rated):
+        if all(player.error is None for player in rated):
             few = f": fewer than {FEWEST_UNITS} pairs"
             note = "ratings: Elo; no intervals" + few * (rated[0].units < FEWEST_UNITS)
         if ratings.first_move is not None and ratings.first_move_error is not None:
             first = number(ratings.first_move, 0, sign=True)
             note += f"; the first move: {first} ± {number(ratings.first_move_error, 0)}"
         notes.append(note)
-    if any(of.rating is None for of in ratings.players):
+    if any(player.rating is None for player in ratings.players):
         notes.append(f"{DASH}: no rating, as wins and losses don't connect the player to others")
     groups: dict[int, list[str]] = {}
-    for of in ratings.players:
-        if of.games:
-            groups.setdefault(of.component, []).append(plain(of.name))
+    for player in ratings.players:
+        if player.games:
+            groups.setdefault(player.component, []).append(plain(player.name))
     if len(groups) > 1:
         apart = "; ".join(", ".join(names) for names in groups.values())
         note = "ratings of these groups can't be compared, since they have not met"
@@ -340,11 +348,11 @@ def _cross_table(table: Sequence[Standing], results: Sequence[GameResult]) -> Ta
     shown.add_column("name", overflow="fold")
     for place in range(1, len(table) + 1):
         shown.add_column(str(place), justify="right", no_wrap=True)
-    for place, of in enumerate(table, start=1):
-        row = [cells.get((of.name, other.name)) for other in table]
+    for place, standing in enumerate(table, start=1):
+        row = [cells.get((standing.name, other.name)) for other in table]
         texts = [points_text(cell[0]) if cell else "" for cell in row]
         texts[place - 1] = "·"
-        shown.add_row(str(place), Text(shortened(plain(of.name), NAME_WIDTH)), *texts)
+        shown.add_row(str(place), Text(shortened(plain(standing.name), NAME_WIDTH)), *texts)
     return shown
 
 
@@ -435,7 +443,7 @@ class TournamentSummary:
             "games": self.games,
             "void": len(self.results) - self.games,
             **({"fresh_draws": self.fresh_draws} if self.fresh_draws else {}),
-            "standings": [of.as_object() for of in self.table],
+            "standings": [row.as_object() for row in self.table],
             "cross": [
                 {"name": a, "against": b, "points": points, "games": int(games)}
                 for (a, b), (points, games) in cross_table(self.results).items()
@@ -443,7 +451,7 @@ class TournamentSummary:
             "ratings": {
                 "first_move": self.ratings.first_move,
                 "first_move_error": self.ratings.first_move_error,
-                "players": [asdict(of) for of in self.ratings.players],
+                "players": [asdict(row) for row in self.ratings.players],
                 "superiority": self.ratings.superiority,
             },
         }
@@ -458,7 +466,7 @@ def summarize(config: TournamentConfig, files: FolderContents) -> Summary:
     fresh = config.fresh_draws()
     if not config.is_match:
         table = standings(config, files)
-        names = [of.name for of in sorted(table, key=lambda of: of.entrant)]
+        names = [standing.name for standing in sorted(table, key=lambda standing: standing.entrant)]
         ratings = rate_results(results, names, dict(config.anchors))
         fresh = {name: why for name, why in fresh.items() if name in names}
         left = what_is_left(config, files)

@@ -112,7 +112,7 @@ class Schedule:
         is_swiss = self.config.format == "swiss"
         if not (is_swiss or away) or self.is_at_its_end(absent):
             return False
-        left = {of.entrant for of in self._here(absent)}
+        left = {standing.entrant for standing in self._here(absent)}
         here, needed = left.difference(away), 1 if self.config.format == "knockout" else 2
         return (is_swiss and len(left) < 2) or len(here) < min(needed, len(left))
 
@@ -135,20 +135,24 @@ class Schedule:
         number, here = len(self.rounds) + 1, self._here(absent)
         if number > self.config.rounds or len(here) < 2:
             return None
-        arranged = [it.entrants for it in self._files.arranged if it.round == number]
+        arranged = [
+            arrangement.entrants
+            for arrangement in self._files.arranged
+            if arrangement.round == number
+        ]
         odd = self.config.games % 2  # with an even number of games, first moves are balanced
         field = [
             SwissEntrant(
-                entrant=of.entrant,
-                wins=of.points,
-                spread=of.spread,
-                opponents=tuple(of.opponents),
-                firsts=of.firsts * odd,
-                seconds=of.seconds * odd,
-                byes=self.config.rounds if of.entrant in away else of.byes,
+                entrant=standing.entrant,
+                wins=standing.points,
+                spread=standing.spread,
+                opponents=tuple(standing.opponents),
+                firsts=standing.firsts * odd,
+                seconds=standing.seconds * odd,
+                byes=self.config.rounds if standing.entrant in away else standing.byes,
             )
-            for of in here
-            if (of.entrant,) not in arranged
+            for standing in here
+            if (standing.entrant,) not in arranged
         ]
         by_hand = [two for two in arranged if len(two) == 2]
         hill = number > self.config.rounds - self.config.hill
@@ -157,7 +161,11 @@ class Schedule:
     def _here(self, absent: Collection[int]) -> list[Standing]:
         """Return the entrants that can be paired, the leader first."""
         table = standings(self.config, self._files)
-        return [of for of in table if not of.withdrawn and of.entrant not in absent]
+        return [
+            standing
+            for standing in table
+            if not standing.withdrawn and standing.entrant not in absent
+        ]
 
     def _next_of_bracket(self, absent: Collection[int]) -> Round | None:
         """Return the next round of a knockout, or more games for pairings tied in the last round.
@@ -209,15 +217,15 @@ class Schedule:
         sides = min(pairing), max(pairing)
         names = (self.config.names[side] for side in sides)
         shared = self.config.seed is not None and self._fresh_draws.keys().isdisjoint(names)
-        for at in range(self.config.games):
+        for index in range(self.config.games):
             self._games += 1
-            self._pairs += at % 2 == 0 or not shared
+            self._pairs += index % 2 == 0 or not shared
             yield PlannedGame(
                 number=self._games,
                 pair=self._pairs,
-                first=sides.index(pairing[at % 2]),
+                first=sides.index(pairing[index % 2]),
                 players=sides,
                 round=paired.number,
                 paired=shared,
-                opening=(pairs + at // 2) % openings if openings else None,
+                opening=(pairs + index // 2) % openings if openings else None,
             )

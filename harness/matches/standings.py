@@ -125,7 +125,7 @@ def standings(config: TournamentConfig, files: FolderContents) -> list[Standing]
     """
     config = with_joined(config, files.decisions)
     seats, gone = enumerate(config.names), files.withdrawn
-    entrants = [Standing(at, name, withdrawn=at in gone) for at, name in seats]
+    entrants = [Standing(number, name, withdrawn=number in gone) for number, name in seats]
     rounds = [decision for decision in files.decisions if isinstance(decision, Round)]
     for paired in rounds:
         _count_round(entrants, paired, config)
@@ -133,29 +133,35 @@ def standings(config: TournamentConfig, files: FolderContents) -> list[Standing]
         if len(bye.entrants) == 1 and bye.round <= len(rounds):
             entrants[bye.entrants[0]].half_byes += 1
             entrants[bye.entrants[0]].points += config.games / 2
-    by_name = {of.name: of for of in entrants}
+    by_name = {standing.name: standing for standing in entrants}
     for result in files.counting():
         if any(seat.name not in by_name for seat in result.sides):
             raise unknown_game(result.number, files.path)
         _count_game(by_name, result)
 
-    def merit(of: Standing) -> tuple[float, ...]:
+    def merit(standing: Standing) -> tuple[float, ...]:
         match config.format:
             case "gauntlet":
-                played = max(of.games, 1)
-                return of.points / played, of.spread / played
+                played = max(standing.games, 1)
+                return standing.points / played, standing.spread / played
             case "knockout":
                 # As ``Schedule`` decides who goes on.
-                return of.reached, not of.withdrawn, of.last_lead, of.last_came, of.last_spread
+                return (
+                    standing.reached,
+                    not standing.withdrawn,
+                    standing.last_lead,
+                    standing.last_came,
+                    standing.last_spread,
+                )
             case _:
-                return of.points, of.spread
+                return standing.points, standing.spread
 
     joined = {decision.name for decision in files.decisions if isinstance(decision, Joined)}
     listed = [
-        of
-        for of in entrants
-        if not (of.withdrawn and of.name in joined)
-        or of.firsts + of.seconds + of.byes + of.half_byes
+        standing
+        for standing in entrants
+        if not (standing.withdrawn and standing.name in joined)
+        or standing.firsts + standing.seconds + standing.byes + standing.half_byes
     ]
     return sorted(listed, key=merit, reverse=True)  # stable, so the order of the seats remains
 
@@ -198,11 +204,11 @@ def arrangements(
     for paired in rounds:
         for entrant in paired.byes if paired.number == number else ():
             yield Arrangement(round=number, names=(names[entrant],))
-    for it in sorted(arranged, key=lambda it: it.round):
-        is_bye = len(it.entrants) == 1
-        if it.round > len(rounds) or (is_bye and it.round == number):
-            who = tuple(names[entrant] for entrant in it.entrants)
-            yield Arrangement(round=it.round, names=who, half=is_bye)
+    for arrangement in sorted(arranged, key=lambda arrangement: arrangement.round):
+        is_bye = len(arrangement.entrants) == 1
+        if arrangement.round > len(rounds) or (is_bye and arrangement.round == number):
+            who = tuple(names[entrant] for entrant in arrangement.entrants)
+            yield Arrangement(round=arrangement.round, names=who, half=is_bye)
 
 
 def _count_round(entrants: Sequence[Standing], paired: Round, config: TournamentConfig) -> None:
@@ -215,38 +221,38 @@ def _count_round(entrants: Sequence[Standing], paired: Round, config: Tournament
         first.reached = second.reached = paired.number
     if config.format == "swiss":
         paired_now = {entrant for pairing in paired.pairings for entrant in pairing}
-        for of in entrants:
-            if of.entrant not in paired_now:
-                of.opponents.append(None)
+        for standing in entrants:
+            if standing.entrant not in paired_now:
+                standing.opponents.append(None)
     for entrant in paired.byes:
-        of = entrants[entrant]
-        of.reached = paired.number
+        standing = entrants[entrant]
+        standing.reached = paired.number
         if config.format == "swiss":
-            of.byes += 1
-            of.points += config.games
-            of.spread += config.games * BYE_SPREAD
+            standing.byes += 1
+            standing.points += config.games
+            standing.spread += config.games * BYE_SPREAD
 
 
 def _count_game(table: Mapping[str, Standing], result: GameResult) -> None:
     for side, seat in enumerate(result.sides):
-        of = table[seat.name]
-        of.faults.update(seat.faults)
+        standing = table[seat.name]
+        standing.faults.update(seat.faults)
         if result.void:
             continue
         spread = -result.spread if side else result.spread
-        of.games += 1
-        of.played += result.was_played
-        of.wins += result.winner == side
-        of.losses += result.winner == 1 - side
-        of.ties += result.winner is None
-        of.points += 0.5 if result.winner is None else float(result.winner == side)
-        of.spread += spread
-        of.scored += seat.score
-        of.bingos += seat.bingos
-        of.moves += seat.moves
-        of.think_ms += seat.think_ms
-        of.forfeits += result.forfeit and result.winner == 1 - side
-        if result.round == of.reached:
-            of.last_lead += (result.winner == side) - (result.winner == 1 - side)
-            of.last_spread += spread
-            of.last_came = result.was_played or result.winner == side
+        standing.games += 1
+        standing.played += result.was_played
+        standing.wins += result.winner == side
+        standing.losses += result.winner == 1 - side
+        standing.ties += result.winner is None
+        standing.points += 0.5 if result.winner is None else float(result.winner == side)
+        standing.spread += spread
+        standing.scored += seat.score
+        standing.bingos += seat.bingos
+        standing.moves += seat.moves
+        standing.think_ms += seat.think_ms
+        standing.forfeits += result.forfeit and result.winner == 1 - side
+        if result.round == standing.reached:
+            standing.last_lead += (result.winner == side) - (result.winner == 1 - side)
+            standing.last_spread += spread
+            standing.last_came = result.was_played or result.winner == side

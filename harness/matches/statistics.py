@@ -205,7 +205,7 @@ def _side(
     judged = (r for r in results if OUTCOMES[r.outcome].won_by != "nobody")
     faults = (code for result in judged for code in result.sides[side].faults)
     counts = [seat.challenges for seat in own if seat.challenges is not UNSET]
-    won, lost = (sum(count[at] for count in counts) for at in (0, 1))
+    won, lost = (sum(count[index] for count in counts) for index in (0, 1))
     return SideStatistics(
         name=name,
         mean_score=_ratio(sum(seat.score for seat in own), games),
@@ -256,7 +256,7 @@ def as_json_object(stats: MatchStatistics) -> dict[str, Any]:
         if name != "sides"
     }
     seconds = of_match.pop("seconds")
-    known: dict[str, Any] = {
+    fields: dict[str, Any] = {
         "a": a.name,
         "b": b.name,
         **of_match,
@@ -269,6 +269,6 @@ def as_json_object(stats: MatchStatistics) -> dict[str, Any]:
         "seconds": seconds,
     }
     for name, value in vars(a).items():
-        if name != "name" and name not in known:
-            known[name] = {"a": value, "b": getattr(b, name)}
-    return {key: known[key] for key in PROMISED_KEYS} | known
+        if name != "name" and name not in fields:
+            fields[name] = {"a": value, "b": getattr(b, name)}
+    return {key: fields[key] for key in PROMISED_KEYS} | fields

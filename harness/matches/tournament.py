@@ -162,14 +162,14 @@ class Tournament:
             if hall is None:
                 journal = stack.enter_context(closing(Journal(self._files.path / "match.db")))
                 hall = _Room(journal, await stack.enter_async_context(LagMeter()))
-            known = {result.game for result in self._files.results}
-            unfinished = {kept.label["number"]: kept for kept in hall.journal.unfinished()}
-            for kept in chain(unfinished.values(), hall.journal.finished()):
-                planned = PlannedGame(**kept.label)
-                self.queue.schedule.check_known(planned, kept.opened.players)
-                has_result = planned.number in self._files.counted or kept.game in known
-                if kept.ended and not has_result:
-                    book = _restored(kept, self._files, self._lexicon)
+            recorded = {result.game for result in self._files.results}
+            unfinished = {stored.label["number"]: stored for stored in hall.journal.unfinished()}
+            for stored in chain(unfinished.values(), hall.journal.finished()):
+                planned = PlannedGame(**stored.label)
+                self.queue.schedule.check_known(planned, stored.opened.players)
+                has_result = planned.number in self._files.counted or stored.game in recorded
+                if stored.ended and not has_result:
+                    book = _restored(stored, self._files, self._lexicon)
                     result = self._keep(planned, book)
                     if self._directed:
                         self._watch_absences(planned, book, result)
@@ -293,8 +293,8 @@ class Tournament:
         name = None
         if config.seed is not None:
             what = f"game {planned.number} of {names} with seed {config.seed}"
-            if again := self._files.voids[planned.number]:
-                what += f", played again for the {again}. time"
+            if times_void := self._files.voids[planned.number]:
+                what += f", played again for the {times_void}. time"
             name = hashlib.sha256(what.encode()).hexdigest()[:16]
         opening = None if planned.opening is None else config.openings[planned.opening]
         draws = Draws.fresh()
@@ -370,9 +370,9 @@ def _last_words(book: Scorebook, name: str) -> str:
     """Return the line in which a seat's process or a remote bot said why it ends, or ``""``."""
     headings = [f"{name}, crash: {why}" for why in (ENDED, TURNED_AWAY)]
     for text in reversed(book.evidence):
-        heading, said, *_ = text.splitlines()
-        if heading in headings and not said.startswith("exit status: "):
-            return said
+        heading, words, *_ = text.splitlines()
+        if heading in headings and not words.startswith("exit status: "):
+            return words
     return ""
 
 
@@ -397,9 +397,9 @@ def measure_luck(
     tell(f"measuring the luck of {counted(len(lacking), 'game')}")
     tables = tables_for(config.equipment, lexicon.distribution)
     meter = LuckMeter(lexicon, rules_in_play(config.rules_in_play), *tables)
-    for kept in read_games(files.path / "match.db"):
-        if (result := lacking.get(kept.game)) is not None:
-            files.add_luck(result, meter.of(_restored(kept, files, lexicon).game))
+    for stored in read_games(files.path / "match.db"):
+        if (result := lacking.get(stored.game)) is not None:
+            files.add_luck(result, meter.of(_restored(stored, files, lexicon).game))
 
 
 def _restored(kept: KeptGame, files: MatchFolder, lexicon: Lexicon) -> Scorebook:

@@ -76,13 +76,13 @@ class Page:
 
     def answer(self, path: str, headers: Headers) -> HttpAnswer | None:
         """Answer a request, whoever asks; None: no file is at the address."""
-        found = self.answers.get(path)
-        if found is None:
+        stored = self.answers.get(path)
+        if stored is None:
             return None
-        tag = dict(found.headers)["ETag"]
+        tag = dict(stored.headers)["ETag"]
         if any(tag in value for value in headers.get_all("If-None-Match")):
-            return found._replace(status=304, text="", packed=b"")
-        return found
+            return stored._replace(status=304, text="", packed=b"")
+        return stored
 
 
 def _answer(text: str, suffix: str, *headers: tuple[str, str]) -> HttpAnswer:

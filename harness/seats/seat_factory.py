@@ -175,10 +175,12 @@ class SeatMaker:
                 return ProcessSeat(self.name, partial(self.worker, number))
 
     def _context(self, lexicon: Lexicon, number: int = 0) -> Context:
-        given = self.equipment
-        rules = load_rules(given.rules)
-        kept = _keeping(self.kept, number)
-        return Context(self.name, given.lexicon, lexicon, given.threads, rules, self.hidden, kept)
+        equipment = self.equipment
+        rules = load_rules(equipment.rules)
+        record = _keeping(self.kept, number)
+        return Context(
+            self.name, equipment.lexicon, lexicon, equipment.threads, rules, self.hidden, record
+        )
 
     async def worker(self, number: int = 0) -> Worker:
         """Return a new or waiting process, or a remote bot, that has been welcomed.

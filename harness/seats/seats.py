@@ -236,8 +236,8 @@ class ProcessSeat(_LinkSeat):
 
 def last_words(stderr: str, name: str) -> tuple[str, str]:
     """Return the reason a process gave for its end, or an empty text, and what it wrote before."""
-    before, said, why = stderr.rpartition(f"{NOTICE}{name}: ")
-    return (why.strip(), before.strip()) if said else ("", stderr.strip())
+    before, words, why = stderr.rpartition(f"{NOTICE}{name}: ")
+    return (why.strip(), before.strip()) if words else ("", stderr.strip())
 
 
 class NotWelcome(ChannelClosed):
@@ -263,7 +263,7 @@ class RemoteSeat(_LinkSeat):
         self._has_come = False
 
     async def _live(self) -> None:
-        wait, told = 0.1, ""
+        wait, shown = 0.1, ""
         while True:
             try:
                 channel = await self._dial()
@@ -271,14 +271,14 @@ class RemoteSeat(_LinkSeat):
                 if isinstance(closed, NotWelcome) and not self._has_come:
                     self._report(Gone(TURNED_AWAY, "crash", str(closed)))
                     return
-                if (why := str(closed)) != told:
-                    told = why
+                if (why := str(closed)) != shown:
+                    shown = why
                     if self._notice is None:
                         log.warning("bot can't be reached", seat=self.name, reason=why)
                     else:
                         self._notice(f"waiting for {self.name}: {why}")
             else:
-                began, told, self._has_come = now_ms(), "", True
+                began, shown, self._has_come = now_ms(), "", True
                 self._link = Link(channel, self._on_message)
                 self._report(Came())
                 try:

@@ -225,7 +225,7 @@ def _whom(act: Administer) -> str:
 
 
 def _in_words(act: Administer) -> str:
-    given = f"{act.ms} ms" if act.ms else ""
+    added = f"{act.ms} ms" if act.ms else ""
     lasts = f"for {act.minutes} min" if act.minutes else ""
-    parts = [act.action, act.game, act.whom, given, lasts, act.why and f"({act.why})"]
+    parts = [act.action, act.game, act.whom, added, lasts, act.why and f"({act.why})"]
     return " ".join(filter(None, parts))

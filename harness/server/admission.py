@@ -433,9 +433,11 @@ class Admissions:
         seeks = self._seeks, self._seeks_by_address
         for ledger in (self._handshakes, self._claims, *seeks, self._traffic):
             ledger.renew(now)
-        for at in self._here.values():
-            at.traffic = self._traffic.renewed(at.traffic, now)  # the ledger may have forgotten it
-            self._traffic.put_back(at.block, at.traffic)
+        for address in self._here.values():
+            address.traffic = self._traffic.renewed(
+                address.traffic, now
+            )  # the ledger may have forgotten it
+            self._traffic.put_back(address.block, address.traffic)
 
     # --- connections ----------------------------------------------------------------------------
 
@@ -458,8 +460,8 @@ class Admissions:
             return "too many connections, try again later"
         if block is None:
             return None
-        most, at = config.connections_per_address, self._here.get(block)
-        if at is not None and at.connections >= most + max(1, most // 5):
+        most, present = config.connections_per_address, self._here.get(block)
+        if present is not None and present.connections >= most + max(1, most // 5):
             why = f"too many connections from {block}: {most} are allowed"
             return self._later("connections_per_address", block, why)
         if not self._handshakes.take(block, self.clock()):
@@ -476,13 +478,13 @@ class Admissions:
     def arrive(self, address: str) -> _Address:
         """Count a new connection from an address, and return the entry of its block."""
         block = block_of(address)
-        at = self._here.get(block)
-        if at is None:
-            at = _Address(block, self._traffic.bucket(block, self.clock()))
-            self._here[block] = at
-        at.connections += 1
+        present = self._here.get(block)
+        if present is None:
+            present = _Address(block, self._traffic.bucket(block, self.clock()))
+            self._here[block] = present
+        present.connections += 1
         self.connections += 1
-        return at
+        return present
 
     def depart(self, at: _Address) -> None:
         """Take a closed connection out of the counts."""
@@ -616,5 +618,5 @@ class Admissions:
         """
         now, seconds = self.clock(), min(seconds, MOST_ABSENT_S)
         self._absences.bucket(name, now).spend(seconds, now)
-        at = self._absences_by_address.bucket(block_of(address), now)
-        at.spend(min(seconds, 5 * MOST_ABSENT_S - at.owed(now)), now)
+        bucket = self._absences_by_address.bucket(block_of(address), now)
+        bucket.spend(min(seconds, 5 * MOST_ABSENT_S - bucket.owed(now)), now)

@@ -62,7 +62,7 @@ class Bans:
             "SET until = excluded.until, why = excluded.why"
         )
         await self._journal.change((forget, (now,)), (statement, (whom, until, why)))
-        self._entries = {each: it for each, it in self._entries.items() if not it.is_over}
+        self._entries = {name: entry for name, entry in self._entries.items() if not entry.is_over}
         self._entries[whom] = _Entry(why, until, matcher(whom))
 
     async def remove(self, whom: str) -> bool:
@@ -90,8 +90,8 @@ def matcher(whom: str) -> Callable[[str, str], bool]:
     network = _network(whom)
 
     def matches(name: str, address: str) -> bool:
-        at = address_of(address)
-        return name == whom or (network is not None and at is not None and at in network)
+        parsed = address_of(address)
+        return name == whom or (network is not None and parsed is not None and parsed in network)
 
     return matches
 

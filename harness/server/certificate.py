@@ -67,5 +67,5 @@ class Certificate:
                     end.do_handshake()
         except ssl.SSLCertVerificationError as error:
             return 0.0, error.verify_message
-        told = client.getpeercert() or {}
-        return ssl.cert_time_to_seconds(str(told["notAfter"])), ""
+        fields = client.getpeercert() or {}
+        return ssl.cert_time_to_seconds(str(fields["notAfter"])), ""

@@ -45,7 +45,7 @@ class Claims:
         self.event = self._hashed("event")[:16]
         """The id of what is played in this journal."""
         rows = journal.rows("SELECT name, block, at FROM origins ORDER BY at")
-        self._origins = {name: _Origin(block, at) for name, block, at in rows}
+        self._origins = {name: _Origin(block, claimed_s) for name, block, claimed_s in rows}
         self._unused = Counter(
             origin.block for name, origin in self._origins.items() if self._is_claim(name)
         )

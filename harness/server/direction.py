@@ -93,7 +93,7 @@ class TournamentDirection:
         self._lobby = lobby
         self._links: set[Link] = set()
         """The directors' connections."""
-        begun = any(isinstance(it, Round) for it in plan.files.decisions)
+        begun = any(isinstance(decision, Round) for decision in plan.files.decisions)
         self._waits = not (begun or plan.files.results)
         """Whether the first round waits for entrants."""
         self._late = False
@@ -227,9 +227,11 @@ class TournamentDirection:
     def _away(self) -> list[int]:
         """Return the entrants that are not connected, and have no bye in the next round."""
         upcoming = len(self._schedule.rounds) + 1
-        rest = {it.entrants for it in self._files.arranged if it.round == upcoming}
+        rest = {other.entrants for other in self._files.arranged if other.round == upcoming}
         everybody = range(self.entrants)
-        return [it for it in everybody if self._presence(it) == "away" and (it,) not in rest]
+        return [
+            other for other in everybody if self._presence(other) == "away" and (other,) not in rest
+        ]
 
     def _wait_no_longer(self) -> None:
         self._late = True
@@ -246,11 +248,13 @@ class TournamentDirection:
             self._summarize()
         else:
             names = self._schedule.config.names
-            pairs = [f"{names[it.first]} – {names[it.second]}" for it in paired.pairings]
+            pairs = [
+                f"{names[pairing.first]} – {names[pairing.second]}" for pairing in paired.pairings
+            ]
             byes = [
-                f"{it.names[0]} has {'half a point a game' if it.half else 'a bye'}"
-                for it in self._arranged(paired.number)
-                if len(it.names) == 1 and it.round == paired.number
+                f"{pairing.names[0]} has {'half a point a game' if pairing.half else 'a bye'}"
+                for pairing in self._arranged(paired.number)
+                if len(pairing.names) == 1 and pairing.round == paired.number
             ]
             absent = [f"{names[entrant]} is absent" for entrant in self._queue.absences.reasons]
             self._lobby.hosting.tell(f"round {paired.number}: {', '.join(pairs + byes + absent)}")
@@ -311,10 +315,10 @@ class TournamentDirection:
         if shown is not None and not 1 <= shown <= number:
             raise _refused(f"round {shown} has not begun; the last that has is {number}")
         of_round = [
-            it
-            for it in planned
-            if it.round == (shown or number)
-            or (shown is None and (it.number == corrected or not has_result(it.number)))
+            game
+            for game in planned
+            if game.round == (shown or number)
+            or (shown is None and (game.number == corrected or not has_result(game.number)))
         ]
         results = {result.number: result for result in files.counting()}
         waits = self._waits_for()
@@ -322,9 +326,13 @@ class TournamentDirection:
             way_out = "" if self._queue.over else "withdraw who should not be in it"
             stays = f"round {number} is paired already and stays"
             waits = "; ".join(filter(None, (stays, way_out, waits)))[:MAX_SENTENCE]
-        rows = tuple(of.row(self._presence(of.entrant)) for of in table[:MOST_LISTED])
+        rows = tuple(
+            standing.row(self._presence(standing.entrant)) for standing in table[:MOST_LISTED]
+        )
         arranged = tuple(self._arranged(shown or number))[:MOST_LISTED]
-        games = tuple(self._listed(it, results.get(it.number)) for it in of_round[:MOST_LISTED])
+        games = tuple(
+            self._listed(game, results.get(game.number)) for game in of_round[:MOST_LISTED]
+        )
         return of_a_frame(
             lambda most: StandingList(
                 round=number,
@@ -470,27 +478,37 @@ class TournamentDirection:
     def _arrange(self, number: int, names: tuple[str, ...], void: bool, why: str) -> None:
         """Set a pair, or give a bye, in a round of a Swiss; or take that back."""
         config, rounds = self._schedule.config, self._schedule.rounds
-        known = {self._known(name): name for name in names}
-        entrants = tuple(sorted(known))
+        names_known = {self._known(name): name for name in names}
+        entrants = tuple(sorted(names_known))
         what = f"{' – '.join(names)} in round {number}"
-        of_round = [it for it in self._files.arranged if it.round == number]
+        of_round = [
+            arrangement for arrangement in self._files.arranged if arrangement.round == number
+        ]
         if config.format != "swiss":
             raise _refused(f"{what}: only in a Swiss are there such byes and pairs")
         if not 1 <= number <= config.rounds:
             raise _refused(f"{what}: the last round is {config.rounds}")
         if void:
-            if entrants not in (it.entrants for it in of_round):
+            if entrants not in (arrangement.entrants for arrangement in of_round):
                 raise _refused(f"{what}: there is no such bye or pair to take back")
-        elif len(known) < len(names):
+        elif len(names_known) < len(names):
             raise _refused(f"{what}: an entrant can't play itself")
         else:
-            busy = {it for paired in rounds[number - 1 : number] for it in paired.byes}
-            busy.update(*(it for paired in rounds[number - 1 : number] for it in paired.pairings))
-            for entrant, name in known.items():
+            busy = {
+                arrangement for paired in rounds[number - 1 : number] for arrangement in paired.byes
+            }
+            busy.update(
+                *(
+                    arrangement
+                    for paired in rounds[number - 1 : number]
+                    for arrangement in paired.pairings
+                )
+            )
+            for entrant, name in names_known.items():
                 presence = self._presence(entrant)
                 if entrant in busy:
                     raise _refused(f"{what}: {name} is paired or has a bye in it, which stays")
-                if any(entrant in it.entrants for it in of_round):
+                if any(entrant in arrangement.entrants for arrangement in of_round):
                     why = "has a bye or an opponent set for it; take that back with void"
                     raise _refused(f"{what}: {name} {why}")
                 if presence == "withdrawn" or (presence == "absent" and len(names) == 2):
@@ -499,10 +517,14 @@ class TournamentDirection:
         self._begin_if_all_are_here()
 
     def _let_go(self, entrant: int) -> None:
-        name, said = self._schedule.config.names[entrant], reversed(self._files.decisions)
-        why = next(it.why for it in said if isinstance(it, Withdrawn) and it.entrant == entrant)
-        told = f"you are withdrawn from the tournament by {why}"[:MAX_SENTENCE]
-        self._lobby.players.dismiss(name, "withdrawn", told)
+        name, decisions = self._schedule.config.names[entrant], reversed(self._files.decisions)
+        why = next(
+            decision.why
+            for decision in decisions
+            if isinstance(decision, Withdrawn) and decision.entrant == entrant
+        )
+        sentence = f"you are withdrawn from the tournament by {why}"[:MAX_SENTENCE]
+        self._lobby.players.dismiss(name, "withdrawn", sentence)
 
     def _direct_to_join(self, name: str, why: str) -> None:
         kind, over, entrant = self._schedule.config.format, self._queue.over, self._entrant(name)
@@ -529,11 +551,13 @@ class TournamentDirection:
             raise PeerError("unknown_game", f"game {number} is not over yet; correct it then")
         gone, names = self._queue.gone(planned), self._schedule.config.names
         if scores is None and any(gone):
-            who = " and ".join(names[it] for it in compress(planned.players, gone))
+            who = " and ".join(names[result] for result in compress(planned.players, gone))
             raise _refused(f"game {number} can't be played again before {who} join; or give scores")
         if scores is not None and planned.first == 1:
             scores = scores[1], scores[0]
-        game = next(it.game for it in reversed(self._files.results) if it.number == number)
+        game = next(
+            result.game for result in reversed(self._files.results) if result.number == number
+        )
         self._files.decide(Corrected(number, game, scores, why))
         if scores is None:
             self.tournament.play_again(number, game)

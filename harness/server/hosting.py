@@ -72,12 +72,12 @@ class Hosting:
 
         A game that can't go on stays in the journal, for a server that can play it.
         """
-        for kept in self.journal.unfinished(lambda error: self._put_aside(str(error))):
-            book = self._restored(kept)
+        for stored in self.journal.unfinished(lambda error: self._put_aside(str(error))):
+            book = self._restored(stored)
             if isinstance(book, Scorebook):
-                yield book, kept.label
+                yield book, stored.label
             else:
-                self._put_aside(f"game {kept.game} can't go on: {book}")
+                self._put_aside(f"game {stored.game} can't go on: {book}")
 
     def _put_aside(self, why: str) -> None:
         self.set_aside += 1

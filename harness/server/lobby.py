@@ -298,8 +298,10 @@ class Lobby:
             tables, opponent = self.hosting.tables, wish.opponent
             kind = tables.find(wish.table)
             if opponent and opponent not in kind.bots and tables.has_bot(opponent):
-                known = ", ".join(each.name for each in tables if opponent in each.bots)
-                why = f"{opponent} does not play at {kind.name}, but at: {known}"
+                table_names = ", ".join(
+                    table_kind.name for table_kind in tables if opponent in table_kind.bots
+                )
+                why = f"{opponent} does not play at {kind.name}, but at: {table_names}"
                 raise PeerError("bad_opponent", why)
             if kind.casual is None:
                 wish = replace(wish, table=kind.name)

@@ -84,8 +84,16 @@ class Metrics(Collector):
         players = list(lobby.present())
         for name, value, meaning in (
             ("connections", self._admissions.connections, "Connections, of all roles."),
-            ("players", sum(bool(it.address) for it in players), "Players who are connected."),
-            ("seeking", sum(it.seeking for it in players), "Players who wait for an opponent."),
+            (
+                "players",
+                sum(bool(player.address) for player in players),
+                "Players who are connected.",
+            ),
+            (
+                "seeking",
+                sum(player.seeking for player in players),
+                "Players who wait for an opponent.",
+            ),
             ("games_on", len(hosting.games), "Games that are on."),
             ("games_set_aside", hosting.set_aside, "Games that could not go on at the start."),
             ("lent_bots", lobby.lent, "Bots that play elsewhere."),

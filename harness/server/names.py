@@ -50,7 +50,14 @@ def check_new_name(name: str, like: str | None) -> None:
 def alike(name: str, taken: Iterable[str]) -> str | None:
     """Return one of the names that another looks like; None if there is none but itself."""
     mine = looks(name)
-    return next((each for each in taken if each != name and not mine.isdisjoint(looks(each))), None)
+    return next(
+        (
+            other_name
+            for other_name in taken
+            if other_name != name and not mine.isdisjoint(looks(other_name))
+        ),
+        None,
+    )
 
 
 @lru_cache(maxsize=10_000)

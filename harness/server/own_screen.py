@@ -145,8 +145,8 @@ class OwnScreen:
             return wrong(403, f"only the page at {self.url} is answered")
         if path == "/api/enter":
             return self._enter(request)
-        given = ";".join(request.headers.get_all("Cookie")).split(";")
-        cookies = (cookie.strip().encode(errors="replace") for cookie in given)
+        sent_cookies = ";".join(request.headers.get_all("Cookie")).split(";")
+        cookies = (cookie.strip().encode(errors="replace") for cookie in sent_cookies)
         right = self._cookie.encode()
         if not any(hmac.compare_digest(cookie, right) for cookie in cookies):
             # Whatever it asks for, by whatever spelling.
@@ -188,13 +188,18 @@ class OwnScreen:
     def _standings(self, shown: int | None = None) -> StandingList:
         schedule, files = self._tournament.queue.schedule, self._files
         number = schedule.rounds[-1].number if schedule.rounds else 0
-        of_round = [it for it in files.counting() if it.round == (shown or number)]
-        results = [it for it in of_round if not it.void]
+        of_round = [result for result in files.counting() if result.round == (shown or number)]
+        results = [result for result in of_round if not result.void]
         playing = () if shown else sorted(self._tournament.playing.items())
         on = (
-            RoundGame(number=at, players=it.opened.players, scores=it.scores, game=it.opened.game)
-            for at, it in playing
-            if it.ended is None
+            RoundGame(
+                number=index,
+                players=result.opened.players,
+                scores=result.scores,
+                game=result.opened.game,
+            )
+            for index, result in playing
+            if result.ended is None
         )
         names, rounds = schedule.config.names, schedule.rounds
         return StandingList(
@@ -202,7 +207,7 @@ class OwnScreen:
             rounds=schedule.last_round(),
             paused=self._files.pause.exists(),
             over=self._tournament.queue.over,
-            rows=tuple(of.row() for of in standings(schedule.config, files)),
+            rows=tuple(standing.row() for standing in standings(schedule.config, files)),
             games=(*on, *map(round_game, results[: -MOST_LISTED - 1 : -1])),
             arranged=tuple(arrangements(shown or number, rounds, names, files.arranged)),
         )

@@ -79,8 +79,8 @@ class Retention:
             if now() >= anew:
                 after, anew = [None for _ in drops], now() + DAY_S
             try:
-                for at, (keep_s, drop) in enumerate(drops):
-                    after[at] = await drop(now() - keep_s, after[at])
+                for index, (keep_s, drop) in enumerate(drops):
+                    after[index] = await drop(now() - keep_s, after[index])
             except (JournalError, OSError) as error:
                 log.error("old games were not dropped", reason=str(error))
             await asyncio.sleep(every_s)
@@ -107,27 +107,27 @@ class Retention:
     def _write(self, games: Sequence[KeptGame], tables: ServerTables) -> list[str]:
         """Write games to the archive; return those that are there."""
         written, months = [], set[Path]()
-        for kept in games:
+        for stored in games:
             try:
-                lexicon = tables.lexicon_of(kept.opened)
+                lexicon = tables.lexicon_of(stored.opened)
                 if lexicon is None:
                     continue
-                book = Scorebook.restored(kept.records, None, lexicon)
-                text = game_record(book, " – ".join(kept.opened.players))
+                book = Scorebook.restored(stored.records, None, lexicon)
+                text = game_record(book, " – ".join(stored.opened.players))
             except Exception as error:  # damage has any shape; the other games go on
-                log.error("game not archived", game=kept.game, reason=repr(error))
+                log.error("game not archived", game=stored.game, reason=repr(error))
                 continue
-            month = month_folder(self.archive, kept.created)
+            month = month_folder(self.archive, stored.created)
             months.add(month)
             # A Path would intern the file's name, which then stays in memory for good. After a stop
             # or on a full disk it is there with a ~, until it is written again.
-            name = f"{month}/{kept.game}.gcg"
+            name = f"{month}/{stored.game}.gcg"
             with naming(name), open(f"{name}~", "w", encoding="utf-8") as file:  # noqa: PTH123
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(f"{name}~", name)  # noqa: PTH105
-            written.append(kept.game)
+            written.append(stored.game)
         if written:
             for folder in (*months, self.archive):
                 sync_folder(folder)
@@ -144,24 +144,24 @@ async def drop_thoughts(
     while old := await asyncio.to_thread(
         read_older, journal.address, before, AT_ONCE, after, having="thought"
     ):
-        for kept in old:
+        for stored in old:
             try:
-                sides = kept.label.get("sides", ())
+                sides = stored.label.get("sides", ())
                 names = [side["name"] for side in sides if side["kind"] == "guest"]
                 guests = {name: has_token(name) for name in names}
             except (KeyError, TypeError, AttributeError) as error:  # a damaged label
-                log.error("thoughts not dropped", game=kept.game, reason=repr(error))
+                log.error("thoughts not dropped", game=stored.game, reason=repr(error))
                 continue
             if all(guests.values()):
                 continue
-            players = kept.opened.players
+            players = stored.opened.players
             numbers = [
                 number
-                for number, record in enumerate(kept.records)
+                for number, record in enumerate(stored.records)
                 if not isinstance(record, Thought) or guests.get(players[record.seat], False)
             ]
-            if len(numbers) < len(kept.records):
-                await journal.drop_thoughts(kept.game, numbers)
+            if len(numbers) < len(stored.records):
+                await journal.drop_thoughts(stored.game, numbers)
         after = old[-1].game
         if len(old) == AT_ONCE:
             await asyncio.sleep(PAUSE_S)

@@ -162,11 +162,11 @@ class MatchServer:
         )
         persons = () if self.rated is None else self.rated.persons
         entrants = () if self.plan is None else self.plan.config.names
-        own = (bot for kind in self.tables for bot in kind.bots)
-        self.gatekeeper.reserved = frozenset((OWN, *own, *entrants, *persons))
-        for known in (self.gatekeeper.tokens, self.admins):
-            if known is not None:
-                known.changed = self.check_tokens
+        house_bots = (bot for kind in self.tables for bot in kind.bots)
+        self.gatekeeper.reserved = frozenset((OWN, *house_bots, *entrants, *persons))
+        for token_file in (self.gatekeeper.tokens, self.admins):
+            if token_file is not None:
+                token_file.changed = self.check_tokens
         self._background: list[asyncio.Task[None]] = []
         tables, start = self.tables, self.analyst
         self._analyses: AnalysisQueue | None = None
@@ -276,7 +276,9 @@ class MatchServer:
         asyncio.get_running_loop().call_soon(self._admissions.check_tokens)
 
     def _on_http(self, request: Request, address: str) -> HttpAnswer | Awaitable[HttpAnswer] | None:
-        upgrades = any("websocket" in it.lower() for it in request.headers.get_all("Upgrade"))
+        upgrades = any(
+            "websocket" in upgrade.lower() for upgrade in request.headers.get_all("Upgrade")
+        )
         if self.offered.is_private and (refusal := refuse_strangers(request, self.host)):
             return refusal
         if upgrades and is_here(address) and (refusal := refuse_foreign_page(request, self.host)):

@@ -56,7 +56,9 @@ class Spectating:
                 if host is None:
                     why = f"no game {game!r} is on"
                     raise PeerError("unknown_game", why, retry="no", game=game)
-                for over in [it for it in self._watched if it.game not in self.hosting.games]:
+                for over in [
+                    watched for watched in self._watched if watched.game not in self.hosting.games
+                ]:
                     over.unwatch(link.send)
                     self._watched.discard(over)
                 self._watched.add(host)

@@ -103,9 +103,11 @@ class ServerTables:
         """
         kind = self._kinds.get(name or MAIN) or self._casual.get(name or MAIN)
         if kind is None:
-            known = f"there are {', '.join(self.names)}" if self.names else "there is one kind only"
+            choices = (
+                f"there are {', '.join(self.names)}" if self.names else "there is one kind only"
+            )
             meant = did_you_mean(name or "", self._kinds)
-            raise PeerError("unknown_table", f"no table is called {name!r} here{meant}; {known}")
+            raise PeerError("unknown_table", f"no table is called {name!r} here{meant}; {choices}")
         return kind
 
     def add_casual(self, kind: TableKind, time: TimeControl, casual: Casual) -> str:
@@ -132,11 +134,11 @@ class ServerTables:
         kinds = sorted((*self, *self._found), key=lambda kind: kind.name != began_at)
         suiting: list[TableKind] = [kind for kind in kinds if kind.suits(opened)]
         if not suiting:
-            found: TableKind | None = self._other(opened, location) if location else None
-            if found is None or not found.suits(opened):
+            found_kind: TableKind | None = self._other(opened, location) if location else None
+            if found_kind is None or not found_kind.suits(opened):
                 return None
-            self._found.append(found)
-            return found
+            self._found.append(found_kind)
+            return found_kind
         rules = rules_in_play(opened.rules)
         fitting = [kind for kind in suiting if kind.rules == rules]
         return (fitting or suiting)[0]

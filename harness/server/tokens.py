@@ -56,7 +56,7 @@ def read_token_file(path: Path) -> dict[str, str]:
         ValueError: a line is not such a pair, or the file is not text; the message says which.
         OSError: the file cannot be read.
     """
-    known: dict[str, str] = {}
+    names: dict[str, str] = {}
     for number, line in enumerate(read_text(path).splitlines(), start=1):
         fields = line.split()
         if not fields or fields[0].startswith("#"):
@@ -65,8 +65,8 @@ def read_token_file(path: Path) -> dict[str, str]:
             raise ValueError(
                 f"{path}, line {number}: not 'name hash'; 'tilewire token NAME' makes such a line"
             )
-        known[fields[0]] = fields[1]
-    return known
+        names[fields[0]] = fields[1]
+    return names
 
 
 class KnownTokens:
@@ -101,7 +101,7 @@ class KnownTokens:
         """Read the file again, and tell what has changed."""
         self._version = self._stat()
         try:
-            known = read_token_file(self._path)
+            tokens = read_token_file(self._path)
         except (ValueError, OSError) as error:
             why = f"{self._path}: {error.strerror}" if isinstance(error, OSError) else error
             self._tell(f"{why}; until that is corrected, the names read before stay valid")
@@ -109,13 +109,13 @@ class KnownTokens:
         changes = [
             f"{what} {', '.join(sorted(names))}"
             for what, names in (
-                ("new", known.keys() - self._known.keys()),
-                ("gone", self._known.keys() - known.keys()),
-                ("another token for", {n for n, h in known.items() if self._known.get(n, h) != h}),
+                ("new", tokens.keys() - self._known.keys()),
+                ("gone", self._known.keys() - tokens.keys()),
+                ("another token for", {n for n, h in tokens.items() if self._known.get(n, h) != h}),
             )
             if names
         ]
-        self._known = known
+        self._known = tokens
         self._tell(f"{self._path} was read again: {'; '.join(changes) or 'nothing is new'}")
         if changes:
             self.changed()
@@ -305,9 +305,9 @@ class Gatekeeper:
 
         If not, and it is not refused, it may come as other names do.
         """
-        given = (self.entrants or {}).get(name)
-        if token is not None and given is not None:
-            if not hmac.compare_digest(given, hash_token(token)):
+        entry = (self.entrants or {}).get(name)
+        if token is not None and entry is not None:
+            if not hmac.compare_digest(entry, hash_token(token)):
                 raise WrongToken(
                     f"{name!r} is registered, and this is not the token that it was given; "
                     "whoever runs the tournament has it"
@@ -346,8 +346,8 @@ class Gatekeeper:
 
     def _taken(self) -> Iterator[str]:
         """Yield the names that no new one may look like, but for claimed ones."""
-        known = self.tokens.read() if self.tokens is not None else {}
-        return chain(self.reserved, known, self.invitations.names())
+        token_names = self.tokens.read() if self.tokens is not None else {}
+        return chain(self.reserved, token_names, self.invitations.names())
 
     def check(self, name: str, token: str | None) -> bool:
         """Check the token of a name; return whether the name has a token.

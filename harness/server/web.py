@@ -141,8 +141,8 @@ class Web:
                 answer = self.ladder.answer(rest, query)
                 if isinstance(answer, HttpAnswer):
                     return answer
-                said = ("ladder", *rest, "?", *chain(*sorted(query.items())))
-                return _told(self._shared(said, answer, self.hosting.journal.address))
+                key = ("ladder", *rest, "?", *chain(*sorted(query.items())))
+                return _told(self._shared(key, answer, self.hosting.journal.address))
         return wrong(
             404,
             "no such address; the API has /api/games, /api/games/ID, /api/games/ID.gcg, "
@@ -169,7 +169,7 @@ class Web:
                 "study": self.analyses,
                 "study_file": self.play is not None and self.play.offered.study is not None,
                 "on": self.hosting.listed().games,
-                "past": [_listed(it, self.corrected) for it in past.games],
+                "past": [_listed(game, self.corrected) for game in past.games],
                 "before": past.before,
             }
         )
@@ -186,18 +186,18 @@ class Web:
         return as_json(_shown(host.book) | {"casual": host.is_casual})
 
     def _disclose(self, game: str) -> HttpAnswer:
-        kept, book = self._ended(game)
-        shown = _shown(book, kept, None if self.own is None else OWNER)
+        stored, book = self._ended(game)
+        shown = _shown(book, stored, None if self.own is None else OWNER)
         over = replace(shown["over"], **self.corrected.get(game, {}))
         return as_json(shown | {"over": over})
 
     def _live(self, game: str) -> HttpAnswer:
         """Return a game as the host's own screen sees it: consistent, as of its last record."""
-        kept = read_game(self.hosting.journal.address, game)
-        if kept is None:
+        stored = read_game(self.hosting.journal.address, game)
+        if stored is None:
             raise _NotTold(f"no game {game[:64]!r} is here")
-        book = Scorebook.restored(kept.records, kept.note, self._words_of(kept))
-        return as_json(_shown(book, kept, OWNER))
+        book = Scorebook.restored(stored.records, stored.note, self._words_of(stored))
+        return as_json(_shown(book, stored, OWNER))
 
     def _gcg(self, game: str) -> HttpAnswer:
         _, book = self._ended(game)
@@ -208,16 +208,16 @@ class Web:
         return HttpAnswer(200, game_record(book, title, self.corrected.get(game, {})))
 
     def _ended(self, game: str) -> tuple[KeptGame, Scorebook]:
-        kept = read_ended_game(self.hosting.journal.address, game)
-        if kept is None:
+        stored = read_ended_game(self.hosting.journal.address, game)
+        if stored is None:
             raise _NotTold(f"no game {game[:64]!r} is on here, or has ended here")
-        lexicon = self._words_of(kept)
-        if kept.is_short:
+        lexicon = self._words_of(stored)
+        if stored.is_short:
             raise _NotTold("it is an old game, whose moves are in the server's archive only")
-        book = Scorebook.restored(kept.records, None, lexicon)
+        book = Scorebook.restored(stored.records, None, lexicon)
         if book.ended is None:
             raise JournalError(f"the end of game {game[:64]} is not in its records")
-        return kept, book
+        return stored, book
 
     def _words_of(self, kept: KeptGame) -> Lexicon:
         lexicon = self.hosting.tables.lexicon_of(kept.opened)
@@ -229,7 +229,7 @@ class Web:
     async def _shared(self, asked: tuple[str, ...], job: Callable[..., _T], *values: object) -> _T:
         """Run a job as ``_read`` does, once for all who ask for the same within a second."""
         now = self.monotonic()
-        self._fresh = {key: it for key, it in self._fresh.items() if now - it[0] < FRESH_S}
+        self._fresh = {key: entry for key, entry in self._fresh.items() if now - entry[0] < FRESH_S}
         if asked not in self._fresh:
             self._fresh[asked] = now, asyncio.ensure_future(self._read(job, *values))
         reading: asyncio.Future[_T] = self._fresh[asked][1]

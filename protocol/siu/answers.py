@@ -215,8 +215,8 @@ def parse_answer(line: str) -> Answer | None:
 
 
 def _read_option(words: list[str]) -> Option | None:
-    at = words.index("type")
-    name, rest = " ".join(words[:at]), words[at + 1 :]
+    type_index = words.index("type")
+    name, rest = " ".join(words[:type_index]), words[type_index + 1 :]
     if not name or not rest:
         return None
     values: list[tuple[str, list[str]]] = []
@@ -235,34 +235,34 @@ def _read_info(words: list[str]) -> Answer:
     try:
         match words:
             case ["string", "provenance", *rest]:
-                given = dict(part.partition("=")[::2] for part in rest)
+                fields = dict(part.partition("=")[::2] for part in rest)
                 names = ("engine", "leaves", "winpct", "lexicon")
-                return Provenance(*(given.get(name, "") for name in names))
+                return Provenance(*(fields.get(name, "") for name in names))
             case ["string", "error", code, *rest]:
                 return Fault(code, " ".join(rest))
             case ["string", "ignored", *rest] if rest:
                 return Ignored(" ".join(rest))
             case ["gen", *rest]:
-                known = _pairs(rest)
-                move, leave = known["move"], known.get("leave", "")
-                return InfoGen(move, int(known["score"]), float(known["eq"]), leave)
+                pairs = _pairs(rest)
+                move, leave = pairs["move"], pairs.get("leave", "")
+                return InfoGen(move, int(pairs["score"]), float(pairs["eq"]), leave)
             case ["sim", *rest]:
-                known = _pairs(rest)
+                pairs = _pairs(rest)
                 win, win_error, equity, equity_error = (
-                    float(known.get(name, "nan")) for name in ("wp", "wpse", "eq", "eqse")
+                    float(pairs.get(name, "nan")) for name in ("wp", "wpse", "eq", "eqse")
                 )
-                count = int(known.get("iters", "0"))
-                return InfoSim(known["move"], win, win_error, equity, equity_error, count)
+                count = int(pairs.get("iters", "0"))
+                return InfoSim(pairs["move"], win, win_error, equity, equity_error, count)
             case ["infer", "leave", "prob", chance, *_]:
                 return InfoInfer("", float(chance))
             case ["infer", *rest]:
-                known = _pairs(rest)
-                return InfoInfer(known["leave"], float(known["prob"]))
+                pairs = _pairs(rest)
+                return InfoInfer(pairs["leave"], float(pairs["prob"]))
             case ["endgame", *rest]:
-                at = rest.index("pv") if "pv" in rest else len(rest)
-                known = _pairs([word for word in rest[:at] if word != "score"])
-                line = tuple(rest[at + 1 :])
-                return InfoEndgame(int(known["depth"]), int(known["spread"]), line)
+                pv_index = rest.index("pv") if "pv" in rest else len(rest)
+                pairs = _pairs([word for word in rest[:pv_index] if word != "score"])
+                line = tuple(rest[pv_index + 1 :])
+                return InfoEndgame(int(pairs["depth"]), int(pairs["spread"]), line)
             case ["peg", "move", *rest] | ["peg", *rest]:  # the draft's own example has no "move"
                 draws = {"w": (), "d": (), "l": ()} | {
                     word[0]: tuple(filter(None, word[2:].split("|")))

@@ -138,39 +138,39 @@ def parse_command(line: str) -> Command | None:
         case [word, *_] if word in _BARE:
             return _BARE[word]
         case ["setoption", "name", *rest] if rest:
-            at = rest.index("value") if "value" in rest else len(rest)
-            value = " ".join(rest[at + 1 :]) if at < len(rest) else None
-            return SetOption(" ".join(rest[:at]), value)
+            split = rest.index("value") if "value" in rest else len(rest)
+            value = " ".join(rest[split + 1 :]) if split < len(rest) else None
+            return SetOption(" ".join(rest[:split]), value)
         case ["position", *rest]:
-            at = rest.index("moves") if "moves" in rest else len(rest)
-            cgp = rest[1:at] if rest[:1] == ["cgp"] else []
-            return SetPosition(" ".join(cgp), tuple(rest[at + 1 :]))
+            split = rest.index("moves") if "moves" in rest else len(rest)
+            cgp = rest[1:split] if rest[:1] == ["cgp"] else []
+            return SetPosition(" ".join(cgp), tuple(rest[split + 1 :]))
         case ["go", *rest]:
             return _read_go(rest)
     return Unknown(line.strip())
 
 
 def _read_go(words: list[str]) -> Go:
-    given: dict[str, Any] = {}
+    limits: dict[str, Any] = {}
     ignored = []
     words = words[:]
     while words and words[0] not in MODES and words[0] not in _PARAMETERS:
         ignored.append(words.pop(0))
     if words and words[0] in MODES:
-        given["mode"] = words.pop(0)
+        limits["mode"] = words.pop(0)
     while words:
         word = words.pop(0)
         if word in _LISTS:
             moves = []
             while words and words[0] not in _PARAMETERS:
                 moves.append(words.pop(0))
-            given[word] = tuple(moves)
+            limits[word] = tuple(moves)
         elif word in _FLAGS:
-            given[word] = True
+            limits[word] = True
         elif word in _NUMBERS and words and words[0].isascii() and words[0].isdigit():
-            given[_NUMBERS[word]] = min(int(words.pop(0)[:18]), 10**12)
+            limits[_NUMBERS[word]] = min(int(words.pop(0)[:18]), 10**12)
         else:
             ignored.append(word)
             if word in _NUMBERS and words and words[0] not in _PARAMETERS:
                 words.pop(0)  # not a number
-    return Go(ignored=tuple(ignored), **given)
+    return Go(ignored=tuple(ignored), **limits)

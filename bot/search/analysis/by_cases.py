@@ -71,17 +71,23 @@ class Cases:
         guesses = math.hypot(*(0.0 if draw.proven else draw.weight for draw in draws))
         win_error = math.hypot(row.error, math.sqrt(_WRONG) * guesses)
         error = 0.0 if row.points_proven else _POINTS * math.hypot(*(each.weight for each in draws))
-        known = (move, row.score, row.leave, row.static, row.cases)
-        return Estimate(*known, row.win, win_error, row.spread, error)
+        fields = (move, row.score, row.leave, row.static, row.cases)
+        return Estimate(*fields, row.win, win_error, row.spread, error)
 
     def difference(self, best: Move, move: Move) -> Difference:
         """Return the lead of the best over a candidate, with infinite errors if one is unknown."""
         if move not in self.outcomes:
             return Difference(0.0, math.inf, 0.0, math.inf)
-        one, other = self.estimate(best), self.estimate(move)
-        errors = [(one.win_error, other.win_error), (one.equity_error, other.equity_error)]
+        best_estimate, other = self.estimate(best), self.estimate(move)
+        errors = [
+            (best_estimate.win_error, other.win_error),
+            (best_estimate.equity_error, other.equity_error),
+        ]
         win_error, error = map(math.hypot, *zip(*errors, strict=True)) if best != move else (0, 0)
-        win, points = round(one.win - other.win, 9), round(one.equity - other.equity, 9)
+        win, points = (
+            round(best_estimate.win - other.win, 9),
+            round(best_estimate.equity - other.equity, 9),
+        )
         a_point = 1 / (4 * Utility().scale)  # of lead, at most
         return Difference(win, win_error, points, error, a_point * points, a_point * error)
 
@@ -148,18 +154,18 @@ class Casework:
         best = work.leader()
         outcomes = {
             move: row
-            for at, (move, row) in enumerate(whole.items())
-            if at < _FIRST or move in self._listed or _are_equal(row, best)
+            for index, (move, row) in enumerate(whole.items())
+            if index < _FIRST or move in self._listed or _are_equal(row, best)
         }
         draws = {move: work.draws(move) for move in outcomes}
         is_settled = work.is_settled and len(self.ranked) == self._moves
         counts = (work.cases, self._moves, work.compared, work.proven)
-        known = Cases(*counts, is_settled, outcomes, draws)
+        cases = Cases(*counts, is_settled, outcomes, draws)
         for move in (best.move, *self._protected):
             row = outcomes.get(move)
-            if row is None or not (row.beaten or known.estimate(move).win_error <= _DOUBT):
+            if row is None or not (row.beaten or cases.estimate(move).win_error <= _DOUBT):
                 return None
-        return known
+        return cases
 
 
 def is_worth_it(view: View, seconds: float, nodes: int | None) -> bool:

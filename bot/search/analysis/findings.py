@@ -127,14 +127,14 @@ class Findings:
 
     def is_valued(self, move: Move) -> bool:
         """Check whether a candidate is valued by the same means as the best."""
-        known = self.cases.outcomes if self.cases else self.worths
-        return not known or move in known
+        values = self.cases.outcomes if self.cases else self.worths
+        return not values or move in values
 
     def is_proven(self, *moves: Move) -> bool:
         """Check whether the worths of moves, or their outcomes in all cases, are proven."""
         if self.cases is not None:
-            known = self.cases.outcomes
-            return all(move in known and known[move].proven for move in moves)
+            outcomes = self.cases.outcomes
+            return all(move in outcomes and outcomes[move].proven for move in moves)
         return all(move in self.worths and self.worths[move].is_proven for move in moves)
 
     def is_guess(self, move: Move) -> bool:
@@ -252,13 +252,17 @@ def analyse(
         ValueError: no plies or candidates, a move of ``moves`` is impossible, or generators or
             rollouts refuse the position.
     """
-    rules, at, belief = settings.rules, position, None
-    known = position.racks[1 - position.on_turn]
-    if 0 < len(known) < min(rules.rack_size, sum(unseen(position, position.on_turn, rules))):
+    rules, asked, belief = settings.rules, position, None
+    opponent_rack = position.racks[1 - position.on_turn]
+    if (
+        0
+        < len(opponent_rack)
+        < min(rules.rack_size, sum(unseen(position, position.on_turn, rules)))
+    ):
         # The opponent also holds other tiles: its rack is drawn with these.
-        at, belief = as_seen(position), LeavePrior.certain(known)
-    view = View.of(at, rules, settings.resources, settings.seed)
-    about = generator_for(view), view.lexicon, at
+        asked, belief = as_seen(position), LeavePrior.certain(opponent_rack)
+    view = View.of(asked, rules, settings.resources, settings.seed)
+    about = generator_for(view), view.lexicon, asked
     usual = settings.candidates, played, taken_back
     question = replace(ask_of(*about, moves) if moves else ask(*about, *usual), position=position)
     work: _Rollouts | Solving
@@ -449,12 +453,12 @@ class _Rollouts:
         if self._casework is None:
             return findings
         work, seconds = self._casework, self._seconds + self._casework.seconds
-        self._cases = known = work.known()
-        if known is None:
+        self._cases = cases = work.known()
+        if cases is None:
             return replace(findings, seconds=seconds, nodes=work.nodes)
         estimates = (
-            *map(known.estimate, known.outcomes),
-            *(row for row in estimates if row.move not in known.outcomes),
+            *map(cases.estimate, cases.outcomes),
+            *(row for row in estimates if row.move not in cases.outcomes),
         )
         return replace(
             findings,
@@ -467,8 +471,8 @@ class _Rollouts:
             compared=0,
             seconds=seconds,
             is_known=True,
-            is_certain=known.is_settled and known.outcomes[estimates[0].move].proven,
-            cases=known,
+            is_certain=cases.is_settled and cases.outcomes[estimates[0].move].proven,
+            cases=cases,
             nodes=work.nodes,
         )
 

@@ -99,18 +99,20 @@ class Inferred:
         leave, known = self.observed.leave, self.posterior
         if leave is None:
             return None
-        at = np.flatnonzero((known.leaves == np.array(leave, np.uint8)).all(axis=1))
-        if not len(at):
+        places = np.flatnonzero((known.leaves == np.array(leave, np.uint8)).all(axis=1))
+        if not len(places):
             return Truth(leave, None, 0.0, 0.0)
-        posterior = float(known.posterior[at[0]])
+        posterior = float(known.posterior[places[0]])
         rank = 1 + int(np.count_nonzero(known.posterior > posterior))
-        return Truth(leave, rank, float(known.prior[at[0]]), posterior)
+        return Truth(leave, rank, float(known.prior[places[0]]), posterior)
 
 
 def written_play(move: Move | int, alphabet: Alphabet) -> str:
     """Write a move as the opponent sees it: an exchange as its number of tiles."""
-    told = len(move.tiles) if isinstance(move, Exchange) else move
-    return format_exchange_count(told) if isinstance(told, int) else format_move(told, alphabet)
+    public = len(move.tiles) if isinstance(move, Exchange) else move
+    return (
+        format_exchange_count(public) if isinstance(public, int) else format_move(public, alphabet)
+    )
 
 
 def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon) -> ObservedPlay:
@@ -133,21 +135,21 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     count = move if isinstance(move, int) else len(used_tiles(move))
     if count > rules.rack_size:
         raise ValueError(f"a move of {count} tiles; a rack holds {rules.rack_size}")
-    known = rack if len(rack) == rules.rack_size else None
+    full_rack = rack if len(rack) == rules.rack_size else None
     # The exchanged tiles don't affect legality.
-    some = known or as_tiles(counts)
+    some = full_rack or as_tiles(counts)
     named = Exchange(some[:move]) if isinstance(move, int) else move
     if lacking := Counter(used_tiles(named)) - Counter(dict(enumerate(counts))):
         raise ValueError(
             f"{text(sorted(lacking.elements()))} can't have been on the rack: none is left outside "
             "the board and the other rack"
         )
-    held = position.with_rack(seat, known or used_tiles(named))
+    held = position.with_rack(seat, full_rack or used_tiles(named))
     try:
         made = check_move(held, named, rules, lexicon.graph.contains, bag)
     except IllegalMove as error:
-        of = f" of {lexicon.name}" if error.code == "not_a_word" else ""
-        raise ValueError(f"{error}{of}") from None
+        of_lexicon = f" of {lexicon.name}" if error.code == "not_a_word" else ""
+        raise ValueError(f"{error}{of_lexicon}") from None
     seen = canonical(move, before.board) if isinstance(move, Place) else move
     if isinstance(seen, Exchange):
         seen = count
@@ -156,8 +158,8 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
         before.board, seen, score, rules.rack_size, bag, may_exchange(position, rules)
     )
     leave = None
-    if known is not None and not isinstance(move, int):
-        leave = leave_of(known, move)
+    if full_rack is not None and not isinstance(move, int):
+        leave = leave_of(full_rack, move)
     return ObservedPlay(before, move, play, counts, leave)
 
 
@@ -185,14 +187,16 @@ def infer(
         judges, play, observed.counts, style, racks=racks, seconds=seconds, seed=seed
     )
     made = PASS if isinstance(play.move, int) else play.move
-    again = replace(
+    observed_again = replace(
         before.after(made, play.score, (), judges.rules), on_turn=before.on_turn
     )  # plays again
     beliefs = nothing, posterior.as_prior()
-    tiles = [observed.tiles_now(kept) for kept in beliefs]
+    tiles = [observed.tiles_now(belief) for belief in beliefs]
     bingo = [
-        bingo_chance(judges["static"], again, kept, observed.drawn_to(kept), BINGO_SAMPLES, seed)
-        for kept in beliefs
+        bingo_chance(
+            judges["static"], observed_again, belief, observed.drawn_to(belief), BINGO_SAMPLES, seed
+        )
+        for belief in beliefs
     ]
     return Inferred(observed, model, posterior, took, (tiles[0], tiles[1]), (bingo[0], bingo[1]))
 
@@ -236,9 +240,9 @@ def _rehearse(judges: Judges, style: Style) -> None:
     rules = judges["static"].rules
     size = rules.rack_size
     board, (row, column) = Board.empty(rules.layout), rules.layout.start
-    every = rules.distribution.counts
-    only_as = [size * (tile == 1) for tile in range(len(every))]
-    for move, counts in (Place(row, column, Direction.ACROSS, (1,)), only_as), (1, every):
+    tile_counts = rules.distribution.counts
+    only_as = [size * (tile == 1) for tile in range(len(tile_counts))]
+    for move, counts in (Place(row, column, Direction.ACROSS, (1,)), only_as), (1, tile_counts):
         play = OpponentPlay(board, move, score=0, held=size, bag=size)
         inference = RackFilter(judges, style).watch(play, counts)
         inference.advance(_REHEARSED)

@@ -78,8 +78,8 @@ class OverRacks:
         if self.is_complete:
             return mean, math.hypot(math.sqrt(spread.sum()), *(weights * errors))
         # Drawn costs differ by racks and by rollouts, so that their spread has both errors.
-        each = float(spread.sum() / (1 - (weights**2).sum()))
-        return mean, _WIDER * math.sqrt(each + float((weights * spread).sum()))
+        error_of_mean = float(spread.sum() / (1 - (weights**2).sum()))
+        return mean, _WIDER * math.sqrt(error_of_mean + float((weights * spread).sum()))
 
 
 def analyse_over_racks(
@@ -97,12 +97,12 @@ def analyse_over_racks(
     """
     rules, seat, words = settings.rules, position.on_turn, settings.resources.lexicon
     seen = observe(position, played, rules, words)
-    kept = Counter(position.racks[seat]) - Counter(seen.play.tiles)
+    leave_counts = Counter(position.racks[seat]) - Counter(seen.play.tiles)
     inference = Inference(
         Judges(words, rules, settings.leaves),
         seen.play,
         seen.counts,
-        LeavePrior.certain(tuple(kept.elements())),
+        LeavePrior.certain(tuple(leave_counts.elements())),
         stranger(),
         seed=settings.seed,
     )
@@ -114,25 +114,29 @@ def analyse_over_racks(
         chance = np.random.default_rng(settings.seed ^ _OTHER_LUCK)
         leaves = leaves[chance.choice(len(leaves), RACKS, p=weights / weights.sum())]
         weights = np.full(RACKS, 1 / RACKS)
-    each: list[Findings] = []
+    analyses: list[Findings] = []
     share = replace(
         settings,
         seconds=settings.seconds / len(leaves),
         rollouts=settings.rollouts and max(settings.rollouts // len(leaves), 1),
     )
-    for at, leave in enumerate(leaves.tolist()):
+    for index, leave in enumerate(leaves.tolist()):
         if stopped():
             break
         rack = tuple(sorted((*seen.play.tiles, *leave)))
         held = position.with_rack(seat, rack)
-        each.append(analyse(replace(share, seed=settings.seed + at), held, played, stopped=stopped))
-    done = weights[: len(each)] * np.exp([-_lost(findings, played) / _POINTS for findings in each])
+        analyses.append(
+            analyse(replace(share, seed=settings.seed + index), held, played, stopped=stopped)
+        )
+    done = weights[: len(analyses)] * np.exp(
+        [-_lost(findings, played) / _POINTS for findings in analyses]
+    )
     return OverRacks(
         position=position,
         played=played,
-        each=tuple(each),
+        each=tuple(analyses),
         weights=tuple((done / done.sum()).tolist()),
-        is_complete=is_complete and len(each) == len(leaves),
+        is_complete=is_complete and len(analyses) == len(leaves),
     )
 
 

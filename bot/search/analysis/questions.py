@@ -39,11 +39,11 @@ def rank_moves(generator: Generator, position: Position, limit: int | None) -> R
     Raises:
         ValueError: generators refuse the position.
     """
-    every = generator.arrays(position)
-    moves = ranked(every, position, limit)
-    placed = int(np.count_nonzero(every.packed < EXCHANGE))
-    passes = int(np.count_nonzero(every.packed >= PASS_MOVE))
-    exchanges = len(every.packed) - placed - passes
+    all_moves = generator.arrays(position)
+    moves = ranked(all_moves, position, limit)
+    placed = int(np.count_nonzero(all_moves.packed < EXCHANGE))
+    passes = int(np.count_nonzero(all_moves.packed >= PASS_MOVE))
+    exchanges = len(all_moves.packed) - placed - passes
     counts = {"place": placed, "exchange": exchanges, "pass": passes}
     return RankedMoves(position, counts, tuple(moves))
 

@@ -45,11 +45,11 @@ class Solvers:
             ValueError: the memory is too small for the threads, or as ``EndgameSolver``.
         """
         memory = memory or MEMORY + (threads - 1) * MEMORY_A_THREAD
-        of = (lexicon, rules, memory, threads)
-        if self._solver is None or self._of != of:
+        key = (lexicon, rules, memory, threads)
+        if self._solver is None or self._of != key:
             self._solver = None  # free its memory before allocating the next
             self._solver = EndgameSolver(lexicon, rules, memory=memory, threads=threads)
-            self._of = of
+            self._of = key
         return self._solver
 
 
@@ -94,11 +94,13 @@ class BestPlay:
 
 def best_play(solver: EndgameSolver, position: Position, rules: Rules) -> BestPlay:
     """Return the best play that a solver knows of the endgame it has begun with."""
-    line, at, scores = solver.line(), position, []
+    line, reached, scores = solver.line(), position, []
     for move in line:
-        score = points_of(at.board, move, rules)
-        at = at.after(move, score, leave_of(at.racks[at.on_turn], move), rules)
+        score = points_of(reached.board, move, rules)
+        reached = reached.after(move, score, leave_of(reached.racks[reached.on_turn], move), rules)
         scores.append(score)
     # ``engine.kernels.endgame`` explains why two passes will do.
-    ends_game = not all(at.racks) or line[-2:] == (PASS, PASS) or passes_left(at, rules) < 1
+    ends_game = (
+        not all(reached.racks) or line[-2:] == (PASS, PASS) or passes_left(reached, rules) < 1
+    )
     return BestPlay(line, tuple(scores), ends_game)

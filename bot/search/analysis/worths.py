@@ -127,8 +127,8 @@ class Solving:
     def _take_best(self) -> None:
         solution = self._solver.solution
         if all(row.move != solution.move for row in self.candidates):
-            found = ranked_moves(self._generator, self._position, [solution.move])
-            self.candidates = (*self.candidates, *found)
+            rows = ranked_moves(self._generator, self._position, [solution.move])
+            self.candidates = (*self.candidates, *rows)
         floor = solution.floor if solution.move == solution.sure else None
         self.worths[solution.move] = Worth(solution.value, floor, solution.ceiling)
 
@@ -165,11 +165,11 @@ class Solving:
         return (False, -worth.gain, not worth.is_proven) if worth else (True, 0, False)
 
     def _estimate(self, row: RankedMove) -> Estimate:
-        worth, known = self.worths.get(row.move), (row.move, row.score, row.leave, row.equity)
+        worth, fields = self.worths.get(row.move), (row.move, row.score, row.leave, row.equity)
         if worth is None:
-            return Estimate(*known, 0, 0.5, float("inf"), row.equity / POINT, float("inf"))
+            return Estimate(*fields, 0, 0.5, float("inf"), row.equity / POINT, float("inf"))
         win, _ = self._outcome(worth)
-        return Estimate(*known, 1, win, 0.0, float(worth.gain), 0.0)
+        return Estimate(*fields, 1, win, 0.0, float(worth.gain), 0.0)
 
     def difference(self, best: Move, move: Move) -> Difference:
         """Return the lead of the best over a candidate, with infinite errors if one is unknown."""

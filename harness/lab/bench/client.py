@@ -141,16 +141,16 @@ async def serving(
             hear(line.decode(errors="replace").rstrip())
 
     assert process.stderr is not None
-    said: list[str] = []
+    output_lines: list[str] = []
     try:
         async for line in process.stderr:
-            said.append(line.decode(errors="replace").strip())
-            if " serving on " in said[-1]:
+            output_lines.append(line.decode(errors="replace").strip())
+            if " serving on " in output_lines[-1]:
                 break
         else:
-            raise ChannelClosed(f"the server did not come up: {' '.join(said)}")
+            raise ChannelClosed(f"the server did not come up: {' '.join(output_lines)}")
         hearing = asyncio.create_task(hear_all(process.stderr))
-        yield Served(said[-1].split(" serving on ")[1].split(",")[0], process.pid)
+        yield Served(output_lines[-1].split(" serving on ")[1].split(",")[0], process.pid)
         process.terminate()
         await hearing
     finally:

@@ -207,7 +207,7 @@ def _span(name: str, answers: Sequence[TimedAnswer]) -> Span:
     unused = np.maximum(-overshoot, 0)
     marks = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
     over, left = (
-        {mark: round(float(np.quantile(values, at)), 2) for mark, at in marks.items()}
+        {mark: round(float(np.quantile(values, quantile)), 2) for mark, quantile in marks.items()}
         for values in (overshoot, unused)
     )
     return Span(

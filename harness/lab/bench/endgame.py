@@ -174,8 +174,8 @@ def endgame_summary(records: Sequence[Record], time_ms: int, memory: int) -> End
     return EndgameBench(
         positions=len(records),
         proven={
-            f"{at / 1_000:g} s": sum(ms <= at for ms in proofs) / len(records)
-            for at in sorted({*(at for at in TIMES_MS if at < time_ms), time_ms})
+            f"{at_ms / 1_000:g} s": sum(ms <= at_ms for ms in proofs) / len(records)
+            for at_ms in sorted({*(at_ms for at_ms in TIMES_MS if at_ms < time_ms), time_ms})
         },
         median_ms=proofs[half - 1] if len(proofs) >= half else None,
         median_of_proven_ms=median(proofs) if proofs else None,
@@ -199,8 +199,8 @@ def _proof_ms(record: Record) -> float:
 
 def _value_at(record: Record, at_ms: int) -> int:
     """Return the value known at a time, or else the first."""
-    known = [value for ms, _, value, _ in record["trace"] if ms <= at_ms]
-    return int(known[-1]) if known else int(record["trace"][0][2])
+    values = [value for ms, _, value, _ in record["trace"] if ms <= at_ms]
+    return int(values[-1]) if values else int(record["trace"][0][2])
 
 
 def _share(errors: Sequence[int], most: int) -> float | None:

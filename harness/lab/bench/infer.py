@@ -67,7 +67,7 @@ def measure_infer(field: Field, plays: int, seed: int) -> InferBench:
         ValueError: too few games have such plays.
     """
     ready()
-    seen = {kept: list(islice(_plays(field, kept, seed), plays)) for kept in KEPT}
+    seen = {size: list(islice(_plays(field, size, seed), plays)) for size in KEPT}
     judges = Judges(field.lexicon, field.rules, field.leaves)
     models = [MODELS["deterministic"], MODELS["soft"]]
     for some in seen.values():  # loads from disk what is read lazily
@@ -75,7 +75,7 @@ def measure_infer(field: Field, plays: int, seed: int) -> InferBench:
     return InferBench(
         seed=seed,
         lexicon=field.lexicon.name,
-        rows=[_row(judges, seen[kept], model, None) for kept in KEPT for model in models],
+        rows=[_row(judges, seen[size], model, None) for size in KEPT for model in models],
         within_budget=[_row(judges, seen[KEPT[-1]], model, BUDGET_S) for model in models],
     )
 

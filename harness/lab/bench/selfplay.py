@@ -128,7 +128,7 @@ def measure_generation(field: Field, games: int, threads: int, seed: int) -> Gen
     if threads < 1 or games < threads:
         raise ValueError(f"{games} games in {threads} threads; each thread has at least one")
     compile_seconds = timed(lambda: time_generation(field, 1, seed))[0]
-    shares = [games // threads + (at < games % threads) for at in range(threads)]
+    shares = [games // threads + (thread < games % threads) for thread in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
         timings = list(pool.map(partial(time_generation, field), shares, count(seed)))
     kinds: dict[str, Any] = {kind: _kind([timing[kind] for timing in timings]) for kind in _BLANKS}
@@ -187,8 +187,8 @@ def list_in_games(
         for turn in range(games.turns[number]):
             size, tiles = games.sizes[number, turn], games.racks[number, turn]
             blanks = 0
-            for at in range(size):
-                blanks += tiles[at] == BLANK
+            for index in range(size):
+                blanks += tiles[index] == BLANK
             if fewest_blanks <= blanks <= most_blanks:
                 take_rack(state, tiles, size, leaves, 1, 0, True)
                 list_placements(state, words)

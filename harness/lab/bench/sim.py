@@ -98,14 +98,14 @@ def measure_sim(
     loaded = time.perf_counter()
     rates, ratios = dict[str, float](), dict[str, float]()
     for depth in plies:
-        every, alone = list[float](), list[float]()
+        in_parallel, alone = list[float](), list[float]()
         for _ in range(_RUNS):
-            every.append(run(threads, depth, rollouts))
+            in_parallel.append(run(threads, depth, rollouts))
             if threads > 1:
                 alone.append(run(1, depth, rollouts))
-        rates[f"{depth}"] = round(median(every), 1)
+        rates[f"{depth}"] = round(median(in_parallel), 1)
         if alone:
-            ratios[f"{depth}"] = round(median(every) / median(alone), 2)
+            ratios[f"{depth}"] = round(median(in_parallel) / median(alone), 2)
     seconds = time.perf_counter() - loaded
     return SimBench(
         **about(field, 1, threads, seed, seconds, loaded - began),

@@ -169,16 +169,18 @@ def _watched(events: Iterable[Any], judges: Judges, racks: int) -> Iterator[Reco
         prior = LeavePrior.nothing()  # random tiles, if none were placed
         if placed:
             prior = LeavePrior(last.leaves, last.prior / last.prior.sum(), last.unseen)
-        kept = {"prior": prior} | {name: tracker.prior for name, tracker in trackers.items()}
+        priors = {"prior": prior} | {name: tracker.prior for name, tracker in trackers.items()}
         yield {
             "turn": event.number,
             "size": len(event.leave),
             "placed": placed,
             "random": random_share(event.leave, event.left),
-            "shares": {name: share_of(event.leave, belief) for name, belief in kept.items()},
-            "doubts": {name: belief.doubt if belief.size else 1.0 for name, belief in kept.items()},
-            "leave": _tiles(kept, event.leave, event.left),
-            "rack": _tiles(kept, (*event.leave, *event.drawn), event.left),
+            "shares": {name: share_of(event.leave, belief) for name, belief in priors.items()},
+            "doubts": {
+                name: belief.doubt if belief.size else 1.0 for name, belief in priors.items()
+            },
+            "leave": _tiles(priors, event.leave, event.left),
+            "rack": _tiles(priors, (*event.leave, *event.drawn), event.left),
         }
 
 
@@ -239,10 +241,10 @@ def _kind(seen: Record) -> str:
 def bin_rows(records: Sequence[Record]) -> list[BinRow]:
     """Return the tile chances in ten bins of equal count."""
     positions, rows = _all_positions(records), list[BinRow]()
-    for of, belief in product(("rack", "leave"), TILE_BELIEFS) if positions else ():
+    for subject, belief in product(("rack", "leave"), TILE_BELIEFS) if positions else ():
         chances, there, pairs = [], [], []
         for pair, seen in positions:
-            tiles, share = seen[of], seen["doubts"][belief]
+            tiles, share = seen[subject], seen["doubts"][belief]
             mixed = (1 - share) * np.array(tiles[belief]) + share * np.array(tiles["random"])
             chances.append(mixed / _FINE)
             there.append(np.array(tiles["there"], np.float64))
@@ -252,5 +254,5 @@ def bin_rows(records: Sequence[Record]) -> list[BinRow]:
             difference, error = mean_and_error(observed[part] - predicted[part], pair_of[part])
             if difference is not None:
                 means = float(predicted[part].mean()), float(observed[part].mean())
-                rows.append(BinRow(belief, of, len(part), *means, difference, error))
+                rows.append(BinRow(belief, subject, len(part), *means, difference, error))
     return rows

@@ -150,18 +150,20 @@ def read_games(path: Path, lexicon: Lexicon, seats: tuple[str, str]) -> PlayedGa
         lines = whole_lines(path.read_bytes()).splitlines()
         first, *records = map(json.loads, lines)
         words, seed = first["lexicon"], int(first["seed"])
-        every = [(game["players"], game["number"], list(game["moves"])) for game in records]
+        games_recorded = [
+            (game["players"], game["number"], list(game["moves"])) for game in records
+        ]
     except (ValueError, KeyError, TypeError):
         raise ValueError(f"{path} is not a results file with games and their moves") from None
     if words != lexicon.checksum:
         raise ValueError(f"{path} has games with other words than {lexicon.name}; name its lexicon")
     chosen = {
         number: record
-        for (players, number, _), record in zip(every, records, strict=True)
+        for (players, number, _), record in zip(games_recorded, records, strict=True)
         if players == list(seats)
     }
     if not chosen:
-        others = sorted({" – ".join(players) for players, _, _ in every})
+        others = sorted({" – ".join(players) for players, _, _ in games_recorded})
         raise ValueError(
             f"{path} has no game {' – '.join(seats)}; it has: {', '.join(others) or 'none'}"
         )

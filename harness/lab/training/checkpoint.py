@@ -52,10 +52,10 @@ def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> No
             os.fsync(file.fileno())
         sync_folder(path.parent)
     except OSError as error:
-        kept = "the last complete one is kept; --resume continues from it"
+        advice = "the last complete one is kept; --resume continues from it"
         raise CheckpointError(
             f"{path} can't be written: {error.strerror or error}; "
-            + (kept if path.exists() else "there is none yet")
+            + (advice if path.exists() else "there is none yet")
         ) from None
 
 
@@ -76,14 +76,14 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
         raise CheckpointError(
             f"{path} is damaged or was cut short ({len(content):,} bytes); delete it to begin anew"
         )
-    at = content.index(b"\n", len(head) + 1) + 1
-    said, arrays = json.loads(content[len(head) + 1 : at]), {}
-    for name, kind, shape in said["arrays"]:
+    offset = content.index(b"\n", len(head) + 1) + 1
+    header, arrays = json.loads(content[len(head) + 1 : offset]), {}
+    for name, kind, shape in header["arrays"]:
         count = int(np.prod(shape))
-        array = np.frombuffer(content, np.dtype(kind), count, at).reshape(shape).copy()
+        array = np.frombuffer(content, np.dtype(kind), count, offset).reshape(shape).copy()
         arrays[name] = array
-        at += array.nbytes
-    return said["about"], arrays
+        offset += array.nbytes
+    return header["about"], arrays
 
 
 @contextmanager

@@ -204,9 +204,9 @@ def observe(played: StaticGames, rules: Rules) -> Turns:
     codes = moves[:, np.newaxis] >> _SHIFTS & (LETTER_MASK | BLANK_CODE)
     letters = np.where(codes, codes & LETTER_MASK, np.uint64(kinds))
     used = tile_counts(np.where(codes & BLANK_CODE, np.uint64(BLANK), letters), kinds)
-    kept = tile_counts(racks, kinds) - used
+    leaves = tile_counts(racks, kinds) - used
     equities = results.equities[:, 2:][teaches] / POINT
-    return _turns(kept, equities, len(results.turns), rules)
+    return _turns(leaves, equities, len(results.turns), rules)
 
 
 def _turns(kept: I64, equities: F64, games: int, rules: Rules) -> Turns:
@@ -236,8 +236,10 @@ def _sampled_turns(field: Field, games: int, seed: int, threads: int) -> Turns:
     played, leaves = play_sampled_games(field, games, seed=seed, threads=threads), field.leaves
     taught = [lesson for game in played for lesson in lessons(game, leaves)]
     kinds = len(field.rules.distribution.counts)
-    kept = np.array([np.bincount(example.leave, minlength=kinds) for example in taught])
-    return _turns(kept, np.array([example.equity for example in taught]), games, field.rules)
+    leave_counts = np.array([np.bincount(example.leave, minlength=kinds) for example in taught])
+    return _turns(
+        leave_counts, np.array([example.equity for example in taught]), games, field.rules
+    )
 
 
 def play_sampled_games(field: Field, games: int, *, seed: int, threads: int) -> list[Game]:
@@ -271,8 +273,8 @@ def lessons(game: Game, leaves: LeaveTable) -> Iterator[Lesson]:
         if number >= 2 and len(turn.rack) == full <= bag:
             before = game.turns[number - 2]  # of the same player
             if PASS not in (before.move, turn.move):
-                kept = leave_of(turn.rack, turn.move)
-                worth = turn.score + leaves.value(kept)
+                leave = leave_of(turn.rack, turn.move)
+                worth = turn.score + leaves.value(leave)
                 yield Lesson(leave_of(before.rack, before.move), worth)
         if isinstance(turn.move, Place):
             bag -= len(turn.drawn)

@@ -66,7 +66,7 @@ def force(leaves: LeaveMatrix, games: int, seed: int) -> Forced:
     """
     if len(leaves) > room_for(games):
         raise ValueError(f"{len(leaves)} leaves forced in {games} games; {room_for(games)} fit")
-    given = np.zeros((games, FORCED_TURNS, MAX_PLACED), np.uint8)
+    forced = np.zeros((games, FORCED_TURNS, MAX_PLACED), np.uint8)
     sizes = np.zeros((games, FORCED_TURNS), np.uint8)
     turns = np.random.default_rng(seed).permuted(
         np.tile(np.arange(FORCED_TURNS), (games, 1)), axis=1
@@ -74,9 +74,9 @@ def force(leaves: LeaveMatrix, games: int, seed: int) -> Forced:
     nth = np.arange(len(leaves))
     game = nth % games
     turn = turns[game, nth // games]
-    given[game, turn, : leaves.shape[1]] = leaves
+    forced[game, turn, : leaves.shape[1]] = leaves
     sizes[game, turn] = leaves.shape[1]
-    return Forced(given, sizes)
+    return Forced(forced, sizes)
 
 
 # --- shares ---------------------------------------------------------------------------------------

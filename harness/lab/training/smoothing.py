@@ -86,8 +86,8 @@ def _noise(samples: Samples, total: int) -> float:
     seen = samples.counts > 0
     means = samples.sums[seen] / samples.counts[seen]
     within = samples.squares - float((samples.sums[seen] * means).sum())
-    again = total - int(np.count_nonzero(seen))
-    return max(_LEAST_NOISE, float(np.sqrt(max(within, 0.0) / max(again, 1))))
+    repeats = total - int(np.count_nonzero(seen))
+    return max(_LEAST_NOISE, float(np.sqrt(max(within, 0.0) / max(repeats, 1))))
 
 
 def _effects(

@@ -114,18 +114,18 @@ def tally_results(results: Results, rules: Rules) -> WinCounts:
         ValueError: a game took more turns than there was room to record.
     """
     room = results.moves.shape[1]
-    taken = np.arange(room) < results.turns[:, np.newaxis]
+    was_played = np.arange(room) < results.turns[:, np.newaxis]
     if results.turns.max(initial=0) > room:
         raise ValueError(f"a game of {results.turns.max()} turns, {room} of them recorded")
     most_unseen = rules.distribution.total - rules.rack_size
     shape = (2 * MOST_SPREAD + 1, most_unseen)
-    spreads = effective_spreads(results).clip(-MOST_SPREAD, MOST_SPREAD)[taken]
-    unseen = unseen_tiles(results, rules)[taken]
+    spreads = effective_spreads(results).clip(-MOST_SPREAD, MOST_SPREAD)[was_played]
+    unseen = unseen_tiles(results, rules)[was_played]
     cells = np.ravel_multi_index((spreads + MOST_SPREAD, unseen - 1), shape)
     ahead = results.scores[:, 0] - results.scores[:, 1]
     won = np.where(np.arange(room) % 2 == 0, 1, -1) * np.sign(ahead)[:, np.newaxis] + 1
     lost, tied, gained = (
-        np.bincount(cells[won[taken] == half], minlength=shape[0] * shape[1]).reshape(shape)
+        np.bincount(cells[won[was_played] == half], minlength=shape[0] * shape[1]).reshape(shape)
         for half in range(3)
     )
     return WinCounts(lost + tied + gained, tied + 2 * gained, rules.rack_size)
@@ -134,10 +134,10 @@ def tally_results(results: Results, rules: Rules) -> WinCounts:
 def effective_spreads(results: Results) -> I64:
     """Return [games, room] the effective spread of the player on turn before each turn."""
     worth = results.spreads.astype(np.int64) * 1000
-    kept = results.leaves.astype(np.int64)
+    leave_values = results.leaves.astype(np.int64)
     coming = np.zeros_like(worth)
-    coming[:, 2:] += kept[:, :-2]
-    coming[:, 1:] -= kept[:, :-1]
+    coming[:, 2:] += leave_values[:, :-2]
+    coming[:, 1:] -= leave_values[:, :-1]
     worth += np.where(results.bags > 0, coming, 0)
     # Halves are exact as floats, so rint rounds them as intended.
     return np.rint(worth / 1000).astype(np.int64)
@@ -229,11 +229,13 @@ def calibration(table: WinProbabilities, tally: WinCounts) -> list[Tenth]:
         for cells in (tally.games, tally.games * values.astype(np.float64), tally.half_wins / 2)
     )
     rows = []
-    for number, (there, said, came) in enumerate(zip(positions, predicted, won, strict=True)):
+    for number, (there, predicted_share, came) in enumerate(
+        zip(positions, predicted, won, strict=True)
+    ):
         name = f"{10 * number}–{10 * number + 10} %"
         if there:
-            more = 100 * (came / there - said / there)
-            rows.append(Tenth(name, int(there), said / there, came / there, more))
+            more = 100 * (came / there - predicted_share / there)
+            rows.append(Tenth(name, int(there), predicted_share / there, came / there, more))
         else:
             rows.append(Tenth(name, 0, None, None, None))
     return rows

@@ -63,7 +63,7 @@ def columns(
         y = base - HEIGHT * tick / top
         line = Markup('<path class="grid" d="M{} {:.1f}H{}"/>').format(LEFT, y, WIDTH - RIGHT)
         parts += [line, _text(LEFT - 4, y + 4, write(tick), "end")]
-    for at, bar in enumerate(bars):
+    for index, bar in enumerate(bars):
         height = HEIGHT * bar.value / top
         parts.append(
             Markup(
@@ -71,14 +71,14 @@ def columns(
                 "<title>{}</title></rect>"
             ).format(
                 " loss" if bar.below else "",
-                *(LEFT + at * step + 0.5, base - height, max(step - 1, 0.5), height, bar.told),
+                *(LEFT + index * step + 0.5, base - height, max(step - 1, 0.5), height, bar.told),
             )
         )
     if zero is not None:
         parts.append(_upright(LEFT + zero * step, TOP, base, "zero"))
     free = 0.0
-    for at, bar in enumerate(bars):
-        middle = LEFT + (at + 0.5 * (zero is None)) * step  # an edge, or the column itself
+    for index, bar in enumerate(bars):
+        middle = LEFT + (index + 0.5 * (zero is None)) * step  # an edge, or the column itself
         half = len(bar.label) * LETTER / 2
         if bar.label and middle - half >= free:
             parts.append(_text(middle, base + 14, bar.label, "middle"))
@@ -88,8 +88,8 @@ def columns(
 
 def ranges(title: str, rows: Sequence[Range], write: Write) -> Markup:
     """Draw ranges on one scale, each under its name; an open end has an arrow."""
-    known = [end for row in rows for end in (row.low, row.middle, row.high) if end is not None]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    ends = [end for row in rows for end in (row.low, row.middle, row.high) if end is not None]
+    low, high = min(ends, default=0.0), max(ends, default=1.0)
     room = (high - low or 1.0) * 0.06
     low, high = low - room, high + room
     inside = WIDTH - 2 * RIGHT
@@ -104,8 +104,8 @@ def ranges(title: str, rows: Sequence[Range], write: Write) -> Markup:
         half = len(write(tick)) * LETTER / 2
         if half <= x(tick) <= WIDTH - half:
             parts.append(_text(x(tick), base + 14, write(tick), "middle"))
-    for at, row in enumerate(rows):
-        parts.append(_range(row, ROW * at, x))
+    for index, row in enumerate(rows):
+        parts.append(_range(row, ROW * index, x))
     return _svg(title, base + BELOW, parts)
 
 
@@ -117,12 +117,12 @@ def _range(row: Range, top: float, x: Callable[[float], float]) -> Markup:
     if row.low is not None or row.high is not None:
         path = Markup('<path class="range" d="M{:.1f} {}H{:.1f}"/>')
         parts.append(path.format(left, line, right))
-    for end, at, way in ((row.low, left, -1), (row.high, right, 1)):
+    for end, edge, way in ((row.low, left, -1), (row.high, right, 1)):
         if end is not None:
-            parts.append(_upright(at, line - 4, line + 4, "range"))
+            parts.append(_upright(edge, line - 4, line + 4, "range"))
         elif row.low is not None or row.high is not None:
             head = Markup('<path class="range" d="M{0:.1f} {1}L{2:.1f} {3}L{0:.1f} {4}"/>')
-            parts.append(head.format(at - 5 * way, line - 4, at, line, line + 4))
+            parts.append(head.format(edge - 5 * way, line - 4, edge, line, line + 4))
     if row.box is not None:
         low, high = map(x, row.box)
         box = Markup('<rect class="box" x="{:.1f}" y="{}" width="{:.1f}" height="12"/>')
@@ -144,7 +144,7 @@ def ticks(low: float, high: float, most: int, least: float = 0.0) -> list[float]
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * unit for unit in (1, 2, 5, 10) if power * unit >= rough * 0.999)
     first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
-    return [step * at for at in range(first, last + 1)]
+    return [step * index for index in range(first, last + 1)]
 
 
 def _svg(title: str, height: float, parts: Sequence[Markup]) -> Markup:

@@ -92,15 +92,17 @@ def read_event(folder: Path) -> Event:
     config = read_config(folder)
     files = FolderContents(folder)
     config, results = with_joined(config, files.decisions), files.counting()
-    counting = sorted((it for it in results if not it.void), key=lambda it: it.number)
+    counting = sorted(
+        (result for result in results if not result.void), key=lambda result: result.number
+    )
     if not counting:
         raise ValueError(f"no game in {folder} is over; there is nothing to report yet")
     table = standings(config, files)
-    names = [of.name for of in table]
-    told = summarize(config, files)
-    match = _verdict(told) if isinstance(told, MatchSummary) else None
-    ratings = None if isinstance(told, MatchSummary) else told.ratings
-    played = [it for it in counting if it.was_played]
+    names = [standing.name for standing in table]
+    match_summary = summarize(config, files)
+    match = _verdict(match_summary) if isinstance(match_summary, MatchSummary) else None
+    ratings = None if isinstance(match_summary, MatchSummary) else match_summary.ratings
+    played = [result for result in counting if result.was_played]
     journal = folder / "match.db"
     games = EventGames(names, counting, read_games(journal) if journal.exists() else ())
     faults = sorted((folder / "games").glob("*.faults.txt"))
@@ -117,8 +119,8 @@ def read_event(folder: Path) -> Event:
         kind = TITLES[config.format]
         title = f"{kind[0].upper()}{kind[1:]} of {counted(len(names), 'player')}"
     summary = counted(len(counting), "game") + (f", {void:,} void" if void else "")
-    if not isinstance(told, MatchSummary) and told.left:
-        summary += f", {told.left}"
+    if not isinstance(match_summary, MatchSummary) and match_summary.left:
+        summary += f", {match_summary.left}"
     summary += f". {plain(names[0])} is first."
     shown, games_note = len(games.values["games"]), ""
     if not shown:
@@ -153,7 +155,9 @@ def _verdict(match: MatchSummary) -> Verdict:
     stats = match.stats
     a, b = stats.sides
     *lines, last = verdict(stats)
-    shown = [(of.label, ", ".join(filter(None, (of.figure, of.rest.strip())))) for of in lines]
+    shown = [
+        (line.label, ", ".join(filter(None, (line.figure, line.rest.strip())))) for line in lines
+    ]
     return Verdict(
         summary=f"{heading(stats)}. {last.rest}",
         lines=shown + match.further_rows(),
@@ -174,16 +178,16 @@ def _settings(config: TournamentConfig, began: Sequence[float]) -> list[tuple[st
     if time.move_cap_ms is not None:
         clock += f"; at most {duration(time.move_cap_ms)} a move"
     games = config.games * (1 if config.format == "swiss" else config.rounds)
-    said = [
+    rows = [
         ("games", f"{games:,}" + " a pairing" * (not config.is_match)),
         ("clocks", clock),
         ("words", plain(config.lexicon)),
         ("seed", DASH if config.seed is None else str(config.seed)),
     ]
     if began:
-        first, last = (datetime.fromtimestamp(of(began), UTC) for of in (min, max))
-        said.append(("started", f"{first:%Y-%m-%d %H:%M} UTC, the last game {last:%Y-%m-%d %H:%M}"))
-    for at, (name, seat) in enumerate(zip(config.names, config.seats, strict=True), start=1):
-        said.append((f"seat {at}", plain(name if name == seat else f"{name}: {seat}")))
-    said += [("moved", plain(sentence)) for sentence in config.moved]
-    return said
+        first, last = (datetime.fromtimestamp(extreme(began), UTC) for extreme in (min, max))
+        rows.append(("started", f"{first:%Y-%m-%d %H:%M} UTC, the last game {last:%Y-%m-%d %H:%M}"))
+    for number, (name, seat) in enumerate(zip(config.names, config.seats, strict=True), start=1):
+        rows.append((f"seat {number}", plain(name if name == seat else f"{name}: {seat}")))
+    rows += [("moved", plain(sentence)) for sentence in config.moved]
+    return rows

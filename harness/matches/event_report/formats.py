@@ -48,7 +48,7 @@ def as_html(event: Event) -> str:
     """Return a page that needs no other file."""
     # By the key of their table, each after its caption.
     charts = {"spreads": _histograms(event.spreads), "scores": [("", _boxes(event.scores))]}
-    if event.ratings is not None and any(of[1] is not None for of in event.ratings.rows):
+    if event.ratings is not None and any(row[1] is not None for row in event.ratings.rows):
         charts["ratings"] = [("", _whiskers(event.ratings))]
     if event.times is not None:
         charts["times"] = _turn_charts(event.times)
@@ -58,14 +58,14 @@ def as_html(event: Event) -> str:
 def _histograms(sheet: ValueTable) -> list[tuple[str, Markup]]:
     edges = [row[0] for row in sheet.rows]
     zero = sum(edge < 0 for edge in edges)
-    every = max(len(edges) // 5, 1)
+    tick_step = max(len(edges) // 5, 1)
     charts = []
-    for at, field in enumerate(sheet.fields[1:], start=1):
+    for column, field in enumerate(sheet.fields[1:], start=1):
         bars = [
             Bar(
-                number(row[0], 0, sign=True) if (place - zero) % every == 0 else "",
-                row[at],
-                f"{sheet.fields[0].write(row[0])}: {row[at]:,}",
+                number(row[0], 0, sign=True) if (place - zero) % tick_step == 0 else "",
+                row[column],
+                f"{sheet.fields[0].write(row[0])}: {row[column]:,}",
                 below=row[0] < 0,
             )
             for place, row in enumerate(sheet.rows)
@@ -78,9 +78,9 @@ def _histograms(sheet: ValueTable) -> list[tuple[str, Markup]]:
 
 def _turn_charts(sheet: ValueTable) -> list[tuple[str, Markup]]:
     charts = []
-    for at, field in enumerate(sheet.fields[1:], start=1):
+    for column, field in enumerate(sheet.fields[1:], start=1):
         bars = [
-            Bar(str(row[0]), row[at] or 0.0, f"turn {row[0]}: {field.write(row[at])}")
+            Bar(str(row[0]), row[column] or 0.0, f"turn {row[0]}: {field.write(row[column])}")
             for row in sheet.rows
         ]
         title = f"{field.head}: mean time by own turn"
@@ -103,9 +103,9 @@ def _boxes(sheet: ValueTable) -> Markup:
     shown = []
     for row, texts in zip(sheet.rows, sheet.texts(), strict=True):
         lowest, lower, median, upper, highest = row[4:]
-        told = f"{texts[0]}: {' – '.join(texts[4:])}" if row[1] else texts[0]
+        label = f"{texts[0]}: {' – '.join(texts[4:])}" if row[1] else texts[0]
         box = (lower, upper) if row[1] else None
-        shown.append(Range(texts[0], lowest, median, highest, told, box))
+        shown.append(Range(texts[0], lowest, median, highest, label, box))
     title = "Scores: lowest, lower quartile, median, upper quartile, highest"
     return ranges(title, shown, lambda score: number(score, 0))
 

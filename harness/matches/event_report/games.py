@@ -43,7 +43,7 @@ class EventGames:
         """When games were begun, seconds since 1970."""
         self.think_ms: dict[str, dict[int, list[int]]] = {name: defaultdict(list) for name in names}
         """By player, then by its own turn, from 1."""
-        place = {name: at for at, name in enumerate(names)}
+        place = {name: index for index, name in enumerate(names)}
         shown = {result.game: result for result in _shown(results)}
         ended = {result.game: result for result in results}
         games: list[dict[str, Any]] = []
@@ -133,7 +133,7 @@ def _game(
         rules = rules_in_play(opened.rules)
         position, text = read_cgp(opened.opening, rules), rules.distribution.alphabet.text
         squares = enumerate(position.board.squares)
-        shown["b"] = [(at, text((tile,))) for at, tile in squares if tile != EMPTY]
+        shown["b"] = [(square, text((tile,))) for square, tile in squares if tile != EMPTY]
         shown["z"] = position.scores
     return shown
 

@@ -99,8 +99,8 @@ def standings_sheet(table: Sequence[Standing]) -> ValueTable:
             *(ColumnFormat(column.head, column.write) for column in COLUMNS),
         ),
         [
-            (of.name, place, *(column.value(of) for column in COLUMNS))
-            for place, of in enumerate(table, start=1)
+            (standing.name, place, *(column.value(standing) for column in COLUMNS))
+            for place, standing in enumerate(table, start=1)
         ],
         " ".join(notes),
     )
@@ -110,21 +110,25 @@ def rounds_sheet(
     config: TournamentConfig, files: FolderContents, results: Sequence[GameResult]
 ) -> ValueTable:
     """Return the games that are over by round: who won, and why if not by score; and byes."""
-    over = [it for it in results if not it.void or it.number in files.missed]
+    over = [result for result in results if not result.void or result.number in files.missed]
     rounds = [decision for decision in files.decisions if isinstance(decision, Round)]
     listed: list[tuple[Any, ...]] = []
-    for at, games in groupby(sorted(over, key=lambda it: it.round), key=lambda it: it.round):
-        for it in sorted(games, key=lambda it: it.number):
-            game, is_corrected = round_game(it), it.note.startswith(CORRECTED)
-            won = verdict((it.sides[0].name, it.sides[1].name), it.winner, void=it.void)
-            if is_corrected or OUTCOMES[it.outcome].won_by != "score":
-                won += f" ({it.note if is_corrected else it.outcome})"
+    for round_number, games in groupby(
+        sorted(over, key=lambda result: result.round), key=lambda result: result.round
+    ):
+        for result in sorted(games, key=lambda result: result.number):
+            game, is_corrected = round_game(result), result.note.startswith(CORRECTED)
+            won = verdict(
+                (result.sides[0].name, result.sides[1].name), result.winner, void=result.void
+            )
+            if is_corrected or OUTCOMES[result.outcome].won_by != "score":
+                won += f" ({result.note if is_corrected else result.outcome})"
             score = " – ".join(map(str, game.scores or ()))
-            listed.append((str(it.number), at, " – ".join(game.players), score, won))
-        for bye in arrangements(at, rounds, config.names, files.arranged):
-            if bye.round == at:
+            listed.append((str(result.number), round_number, " – ".join(game.players), score, won))
+        for bye in arrangements(round_number, rounds, config.names, files.arranged):
+            if bye.round == round_number:
                 half = "half a point a game" if bye.half else None
-                listed.append(("bye", at, bye.names[0], None, half))
+                listed.append(("bye", round_number, bye.names[0], None, half))
     left_out = len(listed) - MOST_LISTED
     return ValueTable(
         "rounds",
@@ -172,9 +176,9 @@ def cross_sheet(
 
 def ratings_sheet(ratings: Ratings) -> ValueTable:
     """Return ratings with errors, the best first."""
-    found = sorted(ratings.players, key=_by_rating)
+    rated = sorted(ratings.players, key=_by_rating)
     notes = [f"{note[0].upper()}{note[1:]}." for note in rating_notes(ratings)]
-    if any(of.units < FEWEST_UNITS for of in found):
+    if any(player.units < FEWEST_UNITS for player in rated):
         notes.append(f"Fewer than {FEWEST_UNITS} pairs can't tell skill from luck.")
     notes.append("A pair is two games with the same draws; a game alone counts as one.")
     return ValueTable(
@@ -186,7 +190,10 @@ def ratings_sheet(ratings: Ratings) -> ValueTable:
             *(ColumnFormat("from", _signed), ColumnFormat("to", _signed)),
             *(ColumnFormat("games", _whole), ColumnFormat("pairs", _whole)),
         ),
-        [(of.name, of.rating, of.error, *of.interval, of.games, of.units) for of in found],
+        [
+            (player.name, player.rating, player.error, *player.interval, player.games, player.units)
+            for player in rated
+        ],
         " ".join(notes),
     )
 
@@ -199,8 +206,10 @@ def superiority_sheet(ratings: Ratings) -> ValueTable | None:
     unknown = all(chance is None for row in ratings.superiority for chance in row)
     if unknown or len(ratings.players) > MOST_CROSSED:
         return None
-    order = sorted(range(len(ratings.players)), key=lambda at: _by_rating(ratings.players[at]))
-    names = [ratings.players[at].name for at in order]
+    order = sorted(
+        range(len(ratings.players)), key=lambda index: _by_rating(ratings.players[index])
+    )
+    names = [ratings.players[index].name for index in order]
     numbered = enumerate(names, start=1)
     return ValueTable(
         "superiority",
@@ -210,8 +219,8 @@ def superiority_sheet(ratings: Ratings) -> ValueTable | None:
             *(ColumnFormat(str(rank), share, plain(name)) for rank, name in numbered),
         ),
         [
-            (name, rank, *(ratings.superiority[at][other] for other in order))
-            for rank, (name, at) in enumerate(zip(names, order, strict=True), start=1)
+            (name, rank, *(ratings.superiority[index][other] for other in order))
+            for rank, (name, index) in enumerate(zip(names, order, strict=True), start=1)
         ],
         "Of the player of the row over that of the column.",
     )
@@ -227,9 +236,9 @@ def _by_rating(of: PlayerRating) -> tuple[int, int, float, float]:
 def _own(name: str, results: Sequence[GameResult]) -> list[tuple[int, int]]:
     """Return a player's score and spread in each of its games."""
     return [
-        (side.score, side.score - result.sides[1 - at].score)
+        (side.score, side.score - result.sides[1 - seat].score)
         for result in results
-        for at, side in enumerate(result.sides)
+        for seat, side in enumerate(result.sides)
         if side.name == name
     ]
 
@@ -238,7 +247,7 @@ def spreads_sheet(names: Sequence[str], results: Sequence[GameResult]) -> ValueT
     """Return a histogram of each player's spreads, a row per bin."""
     width = bin_width([result.spread for result in results])
     counts = [binned([spread for _, spread in _own(name, results)], width) for name in names]
-    used = [at for at in range(BINS) if any(count[at] for count in counts)]
+    used = [bin for bin in range(BINS) if any(count[bin] for count in counts)]
     return ValueTable(
         "spreads",
         "Games by spread",
@@ -247,8 +256,8 @@ def spreads_sheet(names: Sequence[str], results: Sequence[GameResult]) -> ValueT
             *(ColumnFormat(plain(name), _whole) for name in names),
         ),
         [
-            ((at - BINS // 2) * width, *(count[at] for count in counts))
-            for at in (range(used[0], used[-1] + 1) if used else ())
+            ((bin - BINS // 2) * width, *(count[bin] for count in counts))
+            for bin in (range(used[0], used[-1] + 1) if used else ())
         ],
     )
 
@@ -295,7 +304,11 @@ def times_sheet(
 
 def faults_sheet(results: Sequence[GameResult]) -> ValueTable | None:
     """Return the games with faults, forfeits or no valid end; None if there are none."""
-    odd = [it for it in results if it.forfeit or it.void or any(side.faults for side in it.sides)]
+    odd = [
+        result
+        for result in results
+        if result.forfeit or result.void or any(side.faults for side in result.sides)
+    ]
     if not odd:
         return None
     left_out = len(odd) - MOST_FAULTS
@@ -308,17 +321,23 @@ def faults_sheet(results: Sequence[GameResult]) -> ValueTable | None:
         ),
         [
             (
-                it.number,
-                f"{it.sides[it.first].name} – {it.sides[1 - it.first].name}",
+                result.number,
+                f"{result.sides[result.first].name} – {result.sides[1 - result.first].name}",
                 "; ".join(
                     f"{side.name}: {tally(Counter(side.faults))}"
-                    for side in it.sides
+                    for side in result.sides
                     if side.faults
                 ),
-                "void" if it.void else it.note if it.note.startswith(CORRECTED) else it.outcome,
-                it.sides[1 - it.winner].name if it.forfeit and it.winner is not None else None,
+                "void"
+                if result.void
+                else result.note
+                if result.note.startswith(CORRECTED)
+                else result.outcome,
+                result.sides[1 - result.winner].name
+                if result.forfeit and result.winner is not None
+                else None,
             )
-            for it in odd[:MOST_FAULTS]
+            for result in odd[:MOST_FAULTS]
         ],
         f"And {counted(left_out, 'game')} more." if left_out > 0 else "",
     )

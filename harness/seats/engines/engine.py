@@ -187,13 +187,15 @@ def data_folder(spec: SeatSpec) -> Path:
 
     Raise SeatError if none, beside or above it, has lexicons (``lexica``).
     """
-    given, program = dict(spec.options).get("data"), shlex.split(spec.target)[0]
-    if given is not None:
+    data_option, program = dict(spec.options).get("data"), shlex.split(spec.target)[0]
+    if data_option is not None:
         with suppress(OSError, ValueError, RuntimeError):  # a user or a path that can't be
-            folder = Path(given).expanduser().resolve()
+            folder = Path(data_option).expanduser().resolve()
             if (folder / "lexica").is_dir():
                 return folder
-        raise SeatError(f"{spec.text!r}: data={given} is no data folder; it has no lexica in it")
+        raise SeatError(
+            f"{spec.text!r}: data={data_option} is no data folder; it has no lexica in it"
+        )
     for above in Path(shutil.which(program) or program).resolve().parents:
         if (above / "data" / "lexica").is_dir():
             return above / "data"

@@ -172,8 +172,8 @@ class EngineSeat(TaskSeat):
             return
         said_rack = choice.rack if isinstance(choice, EngineChoice) else None
         if said_rack is not None and said_rack != view.rack:
-            held, said = view.text(view.rack), view.text(said_rack)
-            self._note(session, "wrong_rack", f"it holds {held}, and plays from {said}")
+            held, claim = view.text(view.rack), view.text(said_rack)
+            self._note(session, "wrong_rack", f"it holds {held}, and plays from {claim}")
         if choice.score is None:
             return
         with contextlib.suppress(IllegalMove):  # the arbiter will report it
@@ -181,18 +181,20 @@ class EngineSeat(TaskSeat):
             score = play.score if play else 0
             if score != choice.score:
                 text = view.text(choice.move)
-                said = f"{text} scores {score}, and {self.name} says {choice.score}"
-                self._note(session, "wrong_score", said)
+                claim = f"{text} scores {score}, and {self.name} says {choice.score}"
+                self._note(session, "wrong_score", claim)
 
     def _note_refusal(self, session: GameSession[Engine], message: Refused) -> None:
         choice, view = session.answer, session.watched.view
         text = choice[:MAX_MOVE] if isinstance(choice, str) else view.text(choice.move)
-        said = f"{text}: {message.message}"
+        sentence = f"{text}: {message.message}"
         if message.code == "not_a_word":
-            said += f"; does {self.name} play with other words than {view.lexicon.name}?"
+            sentence += f"; does {self.name} play with other words than {view.lexicon.name}?"
         if message.code == "not_a_move" and session.player.form:
-            said = f"{said.partition('; write ')[0]}; {self.name} writes {session.player.form}"
-        self._note(session, message.code, said)
+            sentence = (
+                f"{sentence.partition('; write ')[0]}; {self.name} writes {session.player.form}"
+            )
+        self._note(session, message.code, sentence)
 
     def _note(self, session: GameSession[Engine], code: str, said: str) -> None:
         self._report(Noted(code, said[:MAX_NOTE], session.player.evidence()))

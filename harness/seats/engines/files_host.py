@@ -151,8 +151,8 @@ class FilesHost(Channel):
             try:
                 self._messages += game.take(line)
             except (PeerError, ValueError) as error:
-                said = " ".join(map(str, line))
-                raise ChannelClosed(f"{self.peer}: {said!r} makes no sense: {error}") from None
+                line_text = " ".join(map(str, line))
+                raise ChannelClosed(f"{self.peer}: {line_text!r} makes no sense: {error}") from None
             if line.what == "over":
                 self.games -= 1
                 self._finished(line.rest)
@@ -216,7 +216,7 @@ class _Game:
         """Convert a line to messages; raise ValueError or PeerError if it makes no sense."""
         self.number = line.number
         match line.what, line.rest.split():
-            case "rack", [*tiles]:
+            case ["rack", [*tiles]]:
                 rack = "".join(tiles).upper()
                 self._rack = self._watched.view.tiles(rack)
                 if self._own is not None:
@@ -241,12 +241,12 @@ class _Game:
                 )
                 if seat != self.seat:  # after the bot's own, the next line has the drawn rack
                     yield from self._settled()
-            case "refused", _:
+            case ["refused", _]:
                 self._refusal = line.rest
-            case "move", [mine, theirs]:
+            case ["move", [mine, theirs]]:
                 yield from self._settled()
                 yield self._asks(line.number, (int(mine), int(theirs)))
-            case "over", [how, mine, theirs, *words]:
+            case ["over", [how, mine, theirs, *words]]:
                 yield from self._settled()
                 yield self.over(how, int(mine), int(theirs), " ".join(words))
             case _:
@@ -270,13 +270,13 @@ class _Game:
             raise ValueError("it is the opponent's turn")
         if not self._rack:
             raise ValueError("nothing was said of the rack")
-        again = self._refusal is not None and self.turn[0] == seq
+        is_repeat = self._refusal is not None and self.turn[0] == seq
         why, self._refusal = self._refusal, None
-        attempt = self.turn[1] + 1 if again else 1
+        attempt = self.turn[1] + 1 if is_repeat else 1
         self.question, self.turn = number, (seq, attempt)
         self._clocks = (clocks[1], clocks[0]) if self.seat else clocks
         deadline_ms = max(0, clocks[0])
-        if again:
+        if is_repeat:
             return Refused(
                 game=self.name,
                 seq=seq,

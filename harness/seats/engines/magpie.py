@@ -181,13 +181,13 @@ class MagpieEngine(ProcessEngine):
         racks = tuple(sample_racks(view.rules))
         ours = await asyncio.to_thread(words_of, view.lexicon, racks)
         for rack, words in zip(racks, ours, strict=True):
-            said = await console.ask(f"cgp {opening(rack, view.rules)}", START_S)
-            said += await console.ask(f"generate -numplays {MANY} -maxnumdplays {MANY}", START_S)
-            if error := error_in(said):
+            output = await console.ask(f"cgp {opening(rack, view.rules)}", START_S)
+            output += await console.ask(f"generate -numplays {MANY} -maxnumdplays {MANY}", START_S)
+            if error := error_in(output):
                 raise Declined("unsupported_rules", f"{self._name} can't play this: {error}")
             try:
-                other_words = words_differ(said, words, view.rules)
-                other_scores = scores_differ(said, view.rules)
+                other_words = words_differ(output, words, view.rules)
+                other_scores = scores_differ(output, view.rules)
             except MoveMissing as line:
                 why = f"{self._name} lists a line that is not a move: {str(line)[:80]}"
                 raise Declined("unsupported_rules", why) from None
@@ -216,16 +216,16 @@ class MagpieEngine(ProcessEngine):
         console = await self._ready()
         limit_s = budget.until_last_ms() / 1_000 + STALL_S
         command = f"cgp {position_cgp(view)}"
-        said = await console.ask(command, limit_s)
-        said += await console.ask("generate", limit_s)
-        if error := error_in(said):
+        output = await console.ask(command, limit_s)
+        output += await console.ask("generate", limit_s)
+        if error := error_in(output):
             raise EngineFailed("crash", f"{self._name}, told {command!r}, says: {error}")
         try:
-            listed = generated(said, view)
+            listed = generated(output, view)
         except MoveMissing as line:
             return str(line)
         if not listed:
-            return " ".join(said)
+            return " ".join(output)
         turn, left = MagpieTurn(view, budget, listed), budget.remaining_ms()
         if not view.bag:
             await self._search(ENDGAME, left, turn)
@@ -245,14 +245,14 @@ class MagpieEngine(ProcessEngine):
         if limit_ms < LEAST_MS:
             return
         command = f"{search.command} {limit_ms / 1_000:g}"
-        said = await console.search(command, began + limit_ms + LATE_MS, latest)
+        output = await console.search(command, began + limit_ms + LATE_MS, latest)
         name, took = command.partition(" ")[0], f"{(now_ms() - began) / 1_000:.1f} s"
-        if said is None:
+        if output is None:
             await self._kill()
             turn.note(f"{name} was killed, {took}")
             return
         try:
-            moves = search.read(said, turn.view)
+            moves = search.read(output, turn.view)
         except MoveMissing as line:  # an earlier answer is played
             turn.note(f"{name} listed a line that is not a move, {str(line)[:80]}, {took}")
             return
@@ -296,10 +296,10 @@ def _arguments(settings: Mapping[str, str]) -> str:
 
 
 def _settings(spec: SeatSpec, options: Mapping[str, str], threads: int) -> dict[str, str]:
-    given = {key: value for key, value in options.items() if key not in OURS}
-    for key, value in given.items():
+    engine_options = {key: value for key, value in options.items() if key not in OURS}
+    for key, value in engine_options.items():
         if key in FIXED or key in OF_THE_GAME:
             raise SeatError(f"{spec.text!r}: the seat sets {key} itself; leave it out")
         if not re.fullmatch(r"[a-z0-9]+", key) or not re.fullmatch(r"[!-~]+", value):
             raise SeatError(f"{spec.text!r}: {key}={value} is no setting of MAGPIE's")
-    return DEFAULTS | {"threads": str(threads)} | given | FIXED
+    return DEFAULTS | {"threads": str(threads)} | engine_options | FIXED

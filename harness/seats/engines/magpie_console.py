@@ -55,26 +55,26 @@ class MagpieConsole:
 
     async def loaded(self, limit_s: float) -> str:
         """Wait until its command line is done; return the error, if any."""
-        said = await self.process.wait_for(_settled, limit_s, "finished loading its data")
-        return error_in([said])
+        output = await self.process.wait_for(_settled, limit_s, "finished loading its data")
+        return error_in([output])
 
     async def ask(self, command: str, limit_s: float) -> list[str]:
         """Send a command and return the lines of the answer; for ``sync``."""
-        said: list[str] = []
+        output: list[str] = []
         self._marks += 1
         mark = f"{MARK}{self._marks}"
         self.process.send(command)
         self.process.send(mark)
         try:
             async with asyncio.timeout(limit_s):
-                while not await self._heard(mark, said):
+                while not await self._heard(mark, output):
                     await asyncio.sleep(REPEAT_S)
                     self.process.send(mark)
         except TimeoutError:
             raise EngineFailed(
                 "stall", f"{self.process.name} has not answered {command[:60]!r} in {limit_s:.1f} s"
             ) from None
-        return said
+        return output
 
     async def settle(self) -> None:
         """Return to ``sync`` after a search."""
@@ -93,13 +93,13 @@ class MagpieConsole:
         await self.ask("set -mode async", SETTLE_S)
         self.searching = True
         self.process.send(command)
-        said: list[str] = []
-        if not await self._finished(said, min(until_ms, latest_ms)):
+        output: list[str] = []
+        if not await self._finished(output, min(until_ms, latest_ms)):
             self.process.send("stop")
-            if not await self._finished(said, min(now_ms() + STOP_MS, latest_ms)):
+            if not await self._finished(output, min(now_ms() + STOP_MS, latest_ms)):
                 return None
         self.searching = False
-        return said
+        return output
 
     async def _heard(self, mark: str, said: list[str]) -> bool:
         """Read up to a mark; False: it has to be repeated."""

@@ -137,16 +137,16 @@ class EngineProcess(ChildProcess):
         """Wait for a line of output, without its line end."""
         assert self._process.stdout is not None
         try:
-            said = await self._process.stdout.readuntil(b"\n")
+            received = await self._process.stdout.readuntil(b"\n")
         except asyncio.IncompleteReadError as error:
-            said, self.cut_off = error.partial, True
-            if not said:
+            received, self.cut_off = error.partial, True
+            if not received:
                 raise await self.last_words() from None
         except asyncio.LimitOverrunError:
             raise EngineFailed(
                 "stall", f"{self.name} says over {MAX_LINE >> 10} KB a line"
             ) from None
-        text = said.decode(errors="replace").rstrip("\r\n")
+        text = received.decode(errors="replace").rstrip("\r\n")
         self._keep("<", text)
         return text
 

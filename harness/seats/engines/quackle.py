@@ -144,18 +144,19 @@ class QuackleEngine(ProcessEngine):
         rack = _commonest(lexicon.distribution)
         letters = lexicon.distribution.alphabet.text(rack)
         (ours,) = await asyncio.to_thread(words_of, lexicon, (rack,))
-        said: set[str] = set()
+        answers: set[str] = set()
 
         def take(line: str) -> None:
-            if line and not set(line) & set(" .:") and len(said) < MOST_WORDS:
-                said.add(line[:LONGEST_WORD].rstrip("#"))  # marks words of a part of its list
+            if line and not set(line) & set(" .:") and len(answers) < MOST_WORDS:
+                answers.add(line[:LONGEST_WORD].rstrip("#"))  # marks words of a part of its list
 
         await self._hear(["--mode=anagram", "--build", f"--letters={letters}"], take)
-        if said != ours:
+        if answers != ours:
             raise Declined(
                 "unknown_lexicon",
                 f"{self._name} plays with other words than {lexicon.name}: of those made of "
-                f"{letters}, {self._lexicon_file} has {len(said):,}, {difference(ours, said)}",
+                f"{letters}, {self._lexicon_file} has {len(answers):,}, "
+                f"{difference(ours, answers)}",
             )
 
     # --- a turn ---------------------------------------------------------------------------------

@@ -135,11 +135,13 @@ class SiuEngine(ProcessEngine):
         for setting in chosen:
             self._say(setting)
         if faults := await self._ready(left_s()):
-            said = "; ".join(map(_quoted, faults))
-            told = ", ".join(f"{option.name}={option.value}" for option in chosen) or "no option"
+            fault_text = "; ".join(map(_quoted, faults))
+            option_text = (
+                ", ".join(f"{option.name}={option.value}" for option in chosen) or "no option"
+            )
             raise Declined(
-                "unknown_lexicon" if "lexicon" in said.casefold() else "unsupported_option",
-                f"{self._name}, told {told}, says: {said}",
+                "unknown_lexicon" if "lexicon" in fault_text.casefold() else "unsupported_option",
+                f"{self._name}, told {option_text}, says: {fault_text}",
             )
         self._say(Bare.NEWGAME)
         await self._ready(left_s())
@@ -213,9 +215,11 @@ class SiuEngine(ProcessEngine):
     def _check_words(self, lexicon: str) -> None:
         """Raise Declined if the lexicon that it named is not the game's."""
         used = self._used[:100]
-        known = [lexicon, self._context.lexicon_name]
-        known += [value for key, value in self._given.items() if key.casefold() == "lexicon"]
-        if used and not any(same_lexicon(self._used, name) for name in known):
+        lexicon_names = [lexicon, self._context.lexicon_name]
+        lexicon_names += [
+            value for key, value in self._given.items() if key.casefold() == "lexicon"
+        ]
+        if used and not any(same_lexicon(self._used, name) for name in lexicon_names):
             way = f"say so with Lexicon={used}" if "lexicon" in self._options else "let it say that"
             raise Declined(
                 "unknown_lexicon",
@@ -233,23 +237,23 @@ class SiuEngine(ProcessEngine):
                 raise self._stalled(earlier)
         assert self._begun is not None, "it is started first"
         self._say(game_so_far(view, self._begun, self._racks))
-        found = SearchResults()
+        results = SearchResults()
         for fault in await self._ready(STALL_S):
-            found.take(fault)
+            results.take(fault)
         latest = latest_ms(budget, LEAD_MS)
         movetime = max(1, min(budget.remaining_ms(), latest))
         self._searching = True
         self._say(Go(self._go, movetime_ms=movetime))
-        best = await self._best_within(min(movetime + LATE_MS, latest) / 1_000, found)
+        best = await self._best_within(min(movetime + LATE_MS, latest) / 1_000, results)
         if best is None:
             self._say(Bare.STOP)
             stalled_s = STALL_S
             if "stop" not in self._capabilities:  # it ends by itself, as long as there is time
                 stalled_s += budget.until_last_ms() / 1_000
-            best = await self._best_within(stalled_s, found)
+            best = await self._best_within(stalled_s, results)
         if best is None:
-            raise self._stalled(found)
-        return found.answer(best.move, view)
+            raise self._stalled(results)
+        return results.answer(best.move, view)
 
     async def _best_within(self, limit_s: float, found: SearchResults) -> BestMove | None:
         """Read a search's lines until its end, or return None at the end of the time."""
@@ -270,8 +274,8 @@ class SiuEngine(ProcessEngine):
         return await process.until(best_in, limit_s)
 
     def _stalled(self, found: SearchResults) -> EngineFailed:
-        said = f"; it says: {_quoted(found.fault)}" if found.fault else ""
-        why = f"{self._name} sent no bestmove within {STALL_S:g} s after its time{said}"
+        fault_text = f"; it says: {_quoted(found.fault)}" if found.fault else ""
+        why = f"{self._name} sent no bestmove within {STALL_S:g} s after its time{fault_text}"
         return EngineFailed("stall", why)
 
     def _say(self, command: Command) -> None:

@@ -50,8 +50,10 @@ def settings(
     for key, value in given.items():
         option = options.get(key.casefold())
         if option is None:
-            known = ", ".join(option.name for option in options.values()) or "none"
-            raise Declined("unsupported_option", f"{name} has no option {key!r}; it has: {known}")
+            option_names = ", ".join(option.name for option in options.values()) or "none"
+            raise Declined(
+                "unsupported_option", f"{name} has no option {key!r}; it has: {option_names}"
+            )
         chosen[key.casefold()] = _setting(name, option, value)
     is_english = nonstandard_rule(rules, ("distribution",)) is None
     needed = {"lexicon"} if is_english else {"lexicon", _TILES}
@@ -90,9 +92,9 @@ def rule_operations(rules: Rules) -> tuple[tuple[str, str], ...]:
 
     English tournaments have none, or only that of the challenge rule.
     """
-    told = challenge_operation(rules)
+    operation = challenge_operation(rules)
     if nonstandard_rule(rules, (*_NUMBERS, *_LIMITS, "distribution", "layout")) is None:
-        return told
+        return operation
     usual = rules_for(rules.distribution)
     numbers = tuple(
         (name, str(getattr(rules, rule)))
@@ -101,7 +103,7 @@ def rule_operations(rules: Rules) -> tuple[tuple[str, str], ...]:
     )
     tiles = ("ld", rules.distribution.name)
     board = () if nonstandard_rule(rules, ("layout",)) is None else (("bdn", rules.layout.name),)
-    return (tiles, *board, *numbers, *told)
+    return (tiles, *board, *numbers, *operation)
 
 
 def score_error(said: InfoGen, rules: Rules) -> list[str]:
@@ -190,35 +192,35 @@ class SearchResults:
     def _candidates(self, view: View) -> tuple[Considered, ...]:
         by_win = sorted(
             self._simulated.values(),
-            key=lambda said: (_or_least(said.win), _or_least(said.equity)),
+            key=lambda info: (_or_least(info.win), _or_least(info.equity)),
             reverse=True,
         )
         by_equity = sorted(
-            self._generated.values(), key=lambda said: _or_least(said.equity), reverse=True
+            self._generated.values(), key=lambda info: _or_least(info.equity), reverse=True
         )
         board, rules = view.position.board, view.rules
         considered = []
-        for said in (by_win or by_equity)[:MAX_CANDIDATES]:
+        for info in (by_win or by_equity)[:MAX_CANDIDATES]:
             # Unreadable moves and figures are skipped, and exchanges of unknown tiles.
             with suppress(ValueError):
                 alphabet = rules.distribution.alphabet
-                move = parse_cgp_move(said.move, board, alphabet, rules.rack_size).move
+                move = parse_cgp_move(info.move, board, alphabet, rules.rack_size).move
                 if isinstance(move, int):
                     continue
-                generated = self._generated.get(said.move)
+                generated = self._generated.get(info.move)
                 score = generated.score if generated else None
-                if isinstance(said, InfoGen):
-                    considered.append(Considered(move, score=score, equity=said.equity))
+                if isinstance(info, InfoGen):
+                    considered.append(Considered(move, score=score, equity=info.equity))
                     continue
                 considered.append(
                     Considered(
                         move,
                         score=score,
-                        win=_known(said.win, 100),
-                        win_error=_known(said.win_error, 100),
-                        equity=_known(said.equity),
-                        equity_error=_known(said.equity_error),
-                        samples=said.iterations,
+                        win=_known(info.win, 100),
+                        win_error=_known(info.win_error, 100),
+                        equity=_known(info.equity),
+                        equity_error=_known(info.equity_error),
+                        samples=info.iterations,
                     )
                 )
         return tuple(considered)

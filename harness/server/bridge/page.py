@@ -184,8 +184,8 @@ class PageConnection:
                     why = "the engine does not read its input"
                     await self._say(f"bridge closed {engine.name} {why}")
             case ["bridge", "engines"]:
-                for known in self.state.engines:
-                    await self._say(f"bridge engine {known}")
+                for engine_name in self.state.engines:
+                    await self._say(f"bridge engine {engine_name}")
                 await self._say("bridge enginesok")
             case ["bridge", "open", id]:
                 if engine is not None:

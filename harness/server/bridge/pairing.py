@@ -121,9 +121,9 @@ class TokenFile:
 
     def find(self, token: str, origin: str) -> PairedPage | None:
         """Return the page of this origin with this token; raises as ``read`` does."""
-        given = hash_token(token)
+        hashed = hash_token(token)
         pages = (page for page in self.read().values() if page.origin == origin)
-        return next((page for page in pages if hmac.compare_digest(page.hash, given)), None)
+        return next((page for page in pages if hmac.compare_digest(page.hash, hashed)), None)
 
     def add(self, origin: str, now: datetime) -> tuple[str, PairedPage]:
         """Let a page in; return its token, which is stored nowhere. Raises as ``read`` does."""

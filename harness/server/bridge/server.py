@@ -111,12 +111,12 @@ class Bridge:
                 await asyncio.sleep(REVOKED_S)
                 code, why = "revoked", "the token of this page was revoked"
                 try:
-                    known = self._state.tokens.read()
+                    tokens = self._state.tokens.read()
                 except (ValueError, OSError) as error:
                     self._tell_once(str(error))
-                    known, code, why = {}, "no-tokens", NO_TOKENS
+                    tokens, code, why = {}, "no-tokens", NO_TOKENS
                 dismissed &= self._pages
                 for page in self._pages - dismissed:
-                    if page.paired and page.paired.id not in known:
+                    if page.paired and page.paired.id not in tokens:
                         dismissed.add(page)
                         dismissals.create_task(page.dismiss(code, f"bridge error {code} {why}"))

@@ -133,10 +133,10 @@ class History:
 
     def player(self, name: str) -> int:
         """Return the number of a player, known or new."""
-        at = self._index.setdefault(name, len(self.records))
-        if at == len(self.records):
+        index = self._index.setdefault(name, len(self.records))
+        if index == len(self.records):
             self.records.append(PlayerRecord(name))
-        return at
+        return index
 
     def find(self, name: str) -> int | None:
         """Return the number of a player; None if it is unknown."""
@@ -147,7 +147,7 @@ class History:
         players = self.player(game.players[0]), self.player(game.players[1])
         for seat, player in enumerate(players):
             record = self.records[player]
-            record.faults.update(it.code for it in game.ended.faults if it.seat == seat)
+            record.faults.update(fault.code for fault in game.ended.faults if fault.seat == seat)
             record.last = game.at
         points = game.points
         if points is None:

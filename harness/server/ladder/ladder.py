@@ -79,9 +79,9 @@ class Ladder:
         clocks = {name: table.time for name, table in settings.tables.items()}
         for table, clock in (clocks or {DEFAULT_TABLE: server_time}).items():
             kind = self.kind(table)
-            anchors = {bot: at for bot, at in settings.anchors.items() if plays(kind, bot)}
-            told = (lambda _name: frozenset()) if settings.same_owner else owners
-            self.tables[table] = RatedTable(table, clock, anchors, told)
+            anchors = {bot: rating for bot, rating in settings.anchors.items() if plays(kind, bot)}
+            owners_of = (lambda _name: frozenset()) if settings.same_owner else owners
+            self.tables[table] = RatedTable(table, clock, anchors, owners_of)
         self._monotonic, self.now = monotonic, now
         self._may_be_rated = may_be_rated
         self._compute = compute
@@ -106,8 +106,8 @@ class Ladder:
 
     def kind(self, table: str) -> str:
         """Return what is played at a table of the ladder, by the name of the server's table."""
-        said = self.settings.tables.get(table)
-        return MAIN if said is None else said.table
+        listed_kind = self.settings.tables.get(table)
+        return MAIN if listed_kind is None else listed_kind.table
 
     def change_time(self, time: TimeControl) -> None:
         """Use another clock of the server from now on, unless tables have their own clocks."""
@@ -140,8 +140,8 @@ class Ladder:
         """Return the table at which a player wishes to play; PeerError if there is none."""
         name = wish.table or next(iter(self.tables))
         if name not in self.tables:
-            known = f"{did_you_mean(name, self.tables)}; there are {', '.join(self.tables)}"
-            raise PeerError("unknown_table", f"the ladder has no table {name!r}{known}")
+            choices = f"{did_you_mean(name, self.tables)}; there are {', '.join(self.tables)}"
+            raise PeerError("unknown_table", f"the ladder has no table {name!r}{choices}")
         return self.tables[name]
 
     def put(self, name: str, wish: Seek) -> None:
@@ -224,10 +224,10 @@ class Ladder:
         if table is None:
             return  # it is not in the configuration any more
         for side in label["sides"]:
-            at = table.name, side["name"]
-            self._on[at] -= 1
-            if self._on[at] <= 0:  # else it has sought, and has another game
-                del self._on[at]
+            key = table.name, side["name"]
+            self._on[key] -= 1
+            if self._on[key] <= 0:  # else it has sought, and has another game
+                del self._on[key]
                 if side["name"] not in self._wishes:
                     table.go(side["name"])
             if self._loaded and side["name"] in table.anchors:
@@ -274,15 +274,15 @@ class Ladder:
         """
         histories = {name: History() for name in self.tables}
         late = set()
-        for kept in read_ended(journal, LABEL):
-            history = histories.get(kept.label[LABEL])
+        for stored in read_ended(journal, LABEL):
+            history = histories.get(stored.label[LABEL])
             if history is not None:
                 try:
-                    history.take(rated_game(kept.game, kept.label, kept.at, kept.ended))
+                    history.take(rated_game(stored.game, stored.label, stored.at, stored.ended))
                 except Exception as error:  # damage has any shape; the other games count
-                    log.error("rated game not read", game=kept.game, reason=repr(error))
-            if kept.at >= self._began - 1:
-                late.add(kept.game)
+                    log.error("rated game not read", game=stored.game, reason=repr(error))
+            if stored.at >= self._began - 1:
+                late.add(stored.game)
         return histories, late
 
     def begin_with(self, histories: Mapping[str, History], known: set[str]) -> None:

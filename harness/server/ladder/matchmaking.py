@@ -91,7 +91,7 @@ def matches(look: Look, places: int) -> list[Match]:
         return player.deviation**2 * (1 + look.patience_used(player))
 
     made: list[Match] = []
-    taken: set[int] = set()
+    matched: set[int] = set()
     waiting = (player for player in look.present if player.waits and player.chooses)
     choosers = deque(sorted(waiting, key=urgency, reverse=True))
     looks = 2 * places  # more than places, since some wait on
@@ -99,16 +99,16 @@ def matches(look: Look, places: int) -> list[Match]:
     """Those that found nobody but their owner's, and choose again when all others have chosen."""
     while choosers and looks and len(made) < places:
         chooser = choosers.popleft()
-        if chooser.player in taken:
+        if chooser.player in matched:
             continue
-        other = _best(chooser, look, taken)
+        other = _best(chooser, look, matched)
         if other is not None and chooser.is_kin(other) and chooser.player not in last:
             last.add(chooser.player)
             choosers.append(chooser)
             continue
         looks -= 1
         if other is not None:
-            taken |= {chooser.player, other.player}
+            matched |= {chooser.player, other.player}
             first, second = chooser, other
             if first.lead == second.lead:
                 first, second = look.random.sample((first, second), 2)

@@ -172,9 +172,9 @@ class Publisher:
             games = table.history.latest(before, GAMES_AT_ONCE, player)
             more = len(games) == GAMES_AT_ONCE and games[-1].number > 0
             ends = read_ends(journal, [each.game for each in games])
-            told = [_game(each.number, ends[each.game]) for each in games if each.game in ends]
+            published = [_game(each.number, ends[each.game]) for each in games if each.game in ends]
             following = games[-1].number if more else None
-            return as_json({"table": table.name, "games": told, "before": following})
+            return as_json({"table": table.name, "games": published, "before": following})
 
         return read
 

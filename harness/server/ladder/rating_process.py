@@ -54,13 +54,13 @@ async def rate(task: RatingTask) -> list[RatingList]:
         start_new_session=True,  # Ctrl-C is the server's
     )
     try:
-        answer, said = await process.communicate(pickle.dumps(task))
+        answer, stderr = await process.communicate(pickle.dumps(task))
     finally:
         if process.returncode is None:
             process.kill()
             await process.wait()
     if process.returncode != 0:
-        last = said.decode(errors="replace").strip().splitlines()[-1:]
+        last = stderr.decode(errors="replace").strip().splitlines()[-1:]
         raise RatingError(f"exit status {process.returncode}: {''.join(last)}")
     return list(pickle.loads(answer))
 

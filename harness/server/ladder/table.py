@@ -121,7 +121,7 @@ class RatedTable:
 
     def waits(self) -> bool:
         """Return whether a player waits that is not an anchor."""
-        return any(it.waits and it.chooses for it in self._present.values())
+        return any(player.waits and player.chooses for player in self._present.values())
 
     def state(self, player: int) -> str:
         """Return what a player does: ``plays``, ``waits``, or is ``away``."""
@@ -164,8 +164,8 @@ class RatedTable:
         """Return what is to be computed, if anything: the list now, and those of past days."""
         unrated = self.history.days[len(self.days) :]
         days = [*islice(takewhile(lambda end: end.day < today, unrated), DAYS_AT_ONCE)]
-        known = 0 if self.latest is None else self.latest.games
-        if self.history.games == known and not days:
+        rated_games = 0 if self.latest is None else self.latest.games
+        if self.history.games == rated_games and not days:
             return None
         held = np.full(len(self.history.records), math.nan)
         for name, rating in self.anchors.items():

@@ -47,8 +47,8 @@ class _Shape(NamedTuple):
 @lru_cache(maxsize=4_096)
 def _shape(squares: bytes, columns: int, alphabet: Alphabet) -> _Shape:
     letters = {
-        divmod(at, columns): alphabet.tile_text(tile & ~BLANK_FLAG)
-        for at, tile in enumerate(squares)
+        divmod(square, columns): alphabet.tile_text(tile & ~BLANK_FLAG)
+        for square, tile in enumerate(squares)
         if tile
     }
     pairs: dict[str, list[_Square]] = {}

@@ -35,8 +35,8 @@ class AnalysisProcess(ChildProcess):
         Raises:
             EngineGone: no process can be started.
         """
-        told = msgspec.json.encode(kinds).decode()
-        command = worker_command("--kinds", told, module="harness.analysis.worker_main")
+        kinds_json = msgspec.json.encode(kinds).decode()
+        command = worker_command("--kinds", kinds_json, module="harness.analysis.worker_main")
         try:
             readers = [kind.equipment for kind in kinds.values()]
             confinement = await asyncio.to_thread(of_reader, *readers, hidden=hidden)

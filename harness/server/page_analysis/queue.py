@@ -353,14 +353,18 @@ class AnalysisQueue:
         """Tell what was read, and list the turns to analyse."""
         turns, line, why = sheet["turns"], job.line, ""
         if line is not None:
-            turns = [each for each in (*turns, sheet.get("final")) if each and each["line"] == line]
+            turns = [
+                sheet_turn
+                for sheet_turn in (*turns, sheet.get("final"))
+                if sheet_turn and sheet_turn["line"] == line
+            ]
         if not turns:
             why = (
                 "there are no turns to review" if line is None else f"no turn is before line {line}"
             )
         elif not line and all(turn["left_out"] for turn in turns):
-            at, why = turns[0]["line"], turns[0]["left_out"]
-            why = f"no turn can be reviewed; line {at}: {why}" if at else why
+            line_number, why = turns[0]["line"], turns[0]["left_out"]
+            why = f"no turn can be reviewed; line {line_number}: {why}" if line_number else why
         if why and not job.is_short:
             self._end(job, "error", code="bad_game", message=why)
             return
