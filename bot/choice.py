@@ -50,14 +50,18 @@ class Considered(Candidate, frozen=True):
     move: Move  # type: ignore[assignment]  # the protocol has its text
 
     def __post_init__(self) -> None:
-        _take(self, float, -ROUNDING, 1 + ROUNDING, (0.0, 1.0), win="a chance of winning is 0 to 1")
+        _convert(
+            self, float, -ROUNDING, 1 + ROUNDING, (0.0, 1.0), win="a chance of winning is 0 to 1"
+        )
         largest = float(MAX_NUMBER)
         points = "it is a number of points"
-        _take(self, float, -LARGEST, LARGEST, (-largest, largest), equity=points)
+        _convert(self, float, -LARGEST, LARGEST, (-largest, largest), equity=points)
         error = "a standard error is a number, 0 or more"
-        _take(self, float, 0, LARGEST, (0.0, largest), win_error=error, equity_error=error)
-        _take(self, index, limits=(-MAX_POINTS, MAX_POINTS), score="it is a whole number of points")
-        _take(self, index, 0, limits=(0, MAX_NUMBER), samples="it is a whole number, 0 or more")
+        _convert(self, float, 0, LARGEST, (0.0, largest), win_error=error, equity_error=error)
+        _convert(
+            self, index, limits=(-MAX_POINTS, MAX_POINTS), score="it is a whole number of points"
+        )
+        _convert(self, index, 0, limits=(0, MAX_NUMBER), samples="it is a whole number, 0 or more")
 
 
 class Searched(Search, frozen=True):
@@ -71,9 +75,9 @@ class Searched(Search, frozen=True):
             shown = self.phase[:MAX_NAME]
             raise ValueError(f"the phase {shown!r} is no name of 1 to {MAX_NAME} characters")
         count = f"it is 0 to {MAX_COUNT:,}"
-        _take(self, index, 0, MAX_COUNT, plies=count, compared=count)
+        _convert(self, index, 0, MAX_COUNT, plies=count, compared=count)
         amount = f"it is 0 to {MAX_NUMBER:,}"
-        _take(self, index, 0, MAX_NUMBER, rollouts=amount, nodes=amount)
+        _convert(self, index, 0, MAX_NUMBER, rollouts=amount, nodes=amount)
 
 
 class Believed(Belief, frozen=True):
@@ -88,11 +92,11 @@ class Believed(Belief, frozen=True):
     def __post_init__(self) -> None:
         chance, measure = "a chance is 0 to 1", "it is a number, 0 or more"
         within = (-ROUNDING, 1 + ROUNDING, (0.0, 1.0))
-        _take(self, float, *within, mass_top10=chance, unseen=chance, bingo=chance)
+        _convert(self, float, *within, mass_top10=chance, unseen=chance, bingo=chance)
         within = (-ROUNDING, MAX_NUMBER, (0.0, float(MAX_NUMBER)))
-        _take(self, float, *within, entropy_prior=measure, entropy=measure)
-        _take(self, float, *within, effective=measure, seconds=measure)
-        _take(self, index, 0, MAX_NUMBER, leaves_considered=measure, leaves_surviving=measure)
+        _convert(self, float, *within, entropy_prior=measure, entropy=measure)
+        _convert(self, float, *within, effective=measure, seconds=measure)
+        _convert(self, index, 0, MAX_NUMBER, leaves_considered=measure, leaves_surviving=measure)
         named = all(0 < len(name) <= MAX_NAME for name in self.style)
         if len(self.style) > MAX_MODELS or not named:
             raise ValueError(f"a style of {list(self.style)}; it has {MAX_MODELS} models at most")
@@ -125,14 +129,14 @@ class Choice:
     belief: Believed | None = None
 
     def __post_init__(self) -> None:
-        _take(self, float, -LARGEST, LARGEST, equity="it is a number of points")
-        _take(self, index, score="it is a whole number of points")
+        _convert(self, float, -LARGEST, LARGEST, equity="it is a number of points")
+        _convert(self, index, score="it is a whole number of points")
         for each in self.candidates:
             if not isinstance(each, Considered):
                 raise TypeError(f"a candidate is {each!r:.80}; write Considered(move)")
 
 
-def _take(
+def _convert(
     given: object,
     kind: Callable[[Any], float],
     least: float = -math.inf,

@@ -137,7 +137,7 @@ class _Processes(Workers):
                     for future in wait(under_way, return_when=FIRST_COMPLETED).done:
                         result = future.result()
                         deaths = 0
-                        yield under_way.pop(future), _take(Path(result))
+                        yield under_way.pop(future), _load(Path(result))
                 except BrokenProcessPool:
                     deaths += 1
                     if deaths == _MOST_DEATHS:
@@ -197,7 +197,7 @@ def _work(function: Callable[[_Common, _Share], _Result], common: Path, share: _
     return file.name
 
 
-def _take(path: Path) -> Any:
+def _load(path: Path) -> Any:
     with path.open("rb") as file:
         result = pickle.load(file)
     path.unlink()

@@ -174,7 +174,7 @@ def _file(name_or_path: str | Path) -> Path:
 def _from_list(
     name: str, content: bytes, source: str, distribution: TileDistribution, progress: _Progress
 ) -> Lexicon:
-    stored = _Kept(content, distribution)
+    stored = _Stored(content, distribution)
     cached = stored.graph()
     if cached is not None:
         return Lexicon(name, distribution, *cached)
@@ -183,14 +183,14 @@ def _from_list(
     from .build import build_word_graph  # brings numba in, which only building needs
 
     graph = build_word_graph(words.matrix)
-    if not stored.keep(words.checksum, graph):
+    if not stored.write(words.checksum, graph):
         progress(f"{stored.folder} cannot be written, so the graph is built again next time")
     return Lexicon(name, distribution, graph, words.checksum)
 
 
 def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -> Lexicon:
     graph = read_kwg(path, len(distribution.alphabet))
-    stored = _Kept(graph.nodes.tobytes(), distribution)
+    stored = _Stored(graph.nodes.tobytes(), distribution)
     checksum = stored.checksum()
     if checksum is None:
         progress(f"reading the words of {path.name} (once for this file)")
@@ -202,11 +202,11 @@ def _from_kwg(path: Path, distribution: TileDistribution, progress: _Progress) -
         except ValueError as error:
             raise ValueError(f"{path}: {error}") from None
         checksum = WordList(distribution.alphabet, matrix).checksum
-        stored.keep(checksum)
+        stored.write(checksum)
     return Lexicon(name_of(path), distribution, graph, checksum)
 
 
-class _Kept:
+class _Stored:
     """What the cache has for a file: the checksum of its words and, for a list, the graph.
 
     They are in a folder, whose time says when they were last used. The graph's SHA-256 is the
@@ -242,7 +242,7 @@ class _Kept:
                 return read_kwg(self._graph_path(suffix), sound=checksums[-1]), checksums[0]
         return None
 
-    def keep(self, checksum: str, graph: WordGraph | None = None) -> bool:
+    def write(self, checksum: str, graph: WordGraph | None = None) -> bool:
         """Cache these; return whether that was possible."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)

@@ -86,10 +86,10 @@ class Link:
         self._running = asyncio.current_task()
         writer = asyncio.create_task(self._write())
         writer.add_done_callback(self._written)
-        self.channel.hand_over(self._take_now)
+        self.channel.hand_over(self._receive_now)
         try:
             while True:
-                self._take(await self.channel.receive())
+                self._receive(await self.channel.receive())
                 if self.channel.has_more:
                     await asyncio.sleep(0)  # other peers get their turn before a talkative one
         except ChannelClosed as closed:
@@ -113,10 +113,10 @@ class Link:
             writer.cancel()
             await asyncio.wait([writer])  # not ``await writer``: a cancellation meanwhile counts
 
-    def _take_now(self, arrival: Arrival) -> None:
+    def _receive_now(self, arrival: Arrival) -> None:
         """Take a message outside ``run``; if that raises, ``run`` raises it."""
         try:
-            self._take(arrival)
+            self._receive(arrival)
         except Exception as error:
             self._fail(error)
 
@@ -134,7 +134,7 @@ class Link:
         if self._running is not None:
             self._running.cancel()
 
-    def _take(self, arrival: Arrival) -> None:
+    def _receive(self, arrival: Arrival) -> None:
         if self.closing is not None:
             return
         content, at_ms = arrival

@@ -265,7 +265,7 @@ class BotSession:
 
     def send(self, message: GameMessage) -> GameMessage:
         """Note the bot's message, and return it for sending."""
-        self.keep(message)
+        self.store_answers(message)
         self._send(message)
         if isinstance(message, Decline):  # its end is still to come
             # Forget old games, so that a connection of a thousand games stays small.
@@ -281,7 +281,7 @@ class BotSession:
             raise _our_bug(error) from None
         return message
 
-    def keep(self, *messages: GameMessage) -> None:
+    def store_answers(self, *messages: GameMessage) -> None:
         """If the last message is an answer, keep all for when the turn is asked again."""
         if isinstance(messages[-1], Answer):
             self._answers[messages[-1].game] = messages

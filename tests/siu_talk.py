@@ -33,7 +33,7 @@ class Talk:
 
     def tells(self, *answers: Answer, best: str | None = None) -> list[str]:
         """Give what is said when the search that was begun last tells something."""
-        return self.did(self.conversation.told(self.begun[-1].number, answers, best))
+        return self.did(self.conversation.receive_report(self.begun[-1].number, answers, best))
 
     def ends(self, best: str = "pass", which: int = -1) -> list[str]:
         return self.did(self.conversation.ended(self.begun[which].number, best))

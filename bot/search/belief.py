@@ -88,7 +88,7 @@ class OpponentModel:
         racks: int | None = None,
     ) -> None:
         self.tracker = RackFilter(judges_for(view), style, remembers=remembers, learns=learns)
-        self.told: Believed | None = None
+        self.reported: Believed | None = None
         """The belief after the last play."""
         self.known: Rack = ()
         """Tiles that it certainly holds, by other evidence of the game."""
@@ -120,7 +120,7 @@ class OpponentModel:
     def _note_theirs(self, before: View, play: Observed) -> None:
         if play.lost:
             return  # it didn't choose to pass, so the turn tells nothing
-        self.told = None  # it was about the play before
+        self.reported = None  # it was about the play before
         back = Counter(self._returned)
         counts = tuple(count - back[tile] for tile, count in enumerate(before.unseen))
         held = sum(before.unseen) - before.bag
@@ -193,16 +193,16 @@ class OpponentModel:
                         left_ms = time_until(now + (end - now) / plays, clock)
                     plays -= 1
                     most = racks if ms is None else None
-                    self._take_in(event, min(MOST_LISTED, listed), most, left_ms, clock)
-                    if event is last and self.told is not None:
+                    self._update(event, min(MOST_LISTED, listed), most, left_ms, clock)
+                    if event is last and self.reported is not None:
                         bingo = self._bingo(event, bingo_ms, clock)
-                        self.told = structs.replace(self.told, bingo=bingo)
+                        self.reported = structs.replace(self.reported, bingo=bingo)
                 else:
                     event()
             except ValueError as error:
                 self._lose_track(str(error))
 
-    def _take_in(
+    def _update(
         self,
         seen: _Seen,
         listed: int,
@@ -217,15 +217,17 @@ class OpponentModel:
         seconds, alphabet = clock() - began, self._before.rules.distribution.alphabet
         tiles = tile_chances(self.tracker.prior, seen.left, self._drawn(seen))
         belief = believed(posterior, tiles, alphabet)
-        self.told = structs.replace(belief, seconds=seconds, style=self._style())
+        self.reported = structs.replace(belief, seconds=seconds, style=self._style())
 
     def _revealed(self, position: Position, move: Place | Pass) -> None:
         self.tracker.revealed(position, move)
-        self.told = Believed(note="the bag is empty", style=self._style())
+        self.reported = Believed(note="the bag is empty", style=self._style())
 
     def _lose_track(self, why: str) -> None:
         self.tracker.forget()
-        self.told = Believed(note=f"nothing is known of the opponent's rack: {why}"[:_MOST_NOTED])
+        self.reported = Believed(
+            note=f"nothing is known of the opponent's rack: {why}"[:_MOST_NOTED]
+        )
 
     def _style(self) -> dict[str, float]:
         return self.tracker.style.named() if self.tracker.learns else {}

@@ -141,14 +141,14 @@ class Strategy(Player):
         if self.settings.time_ms is not None:
             budget.limit(self.settings.time_ms)
         choice = self._choose(view, budget)
-        return choice if self.opponent is None else replace(choice, belief=self.opponent.told)
+        return choice if self.opponent is None else replace(choice, belief=self.opponent.reported)
 
     def _choose(self, view: View, budget: Budget) -> Choice:
         if self.settings.bags is not None and view.bag not in self.settings.bags:
             return static_choice(view)
         if self.opponent is not None:
             self.opponent.take_in(view, budget)
-            budget.belief = self.opponent.told
+            budget.belief = self.opponent.reported
         if budget.expired:
             begun = self.pondering.take_up(view)
             return begun.choice() if begun and begun.is_sampled else static_choice(view)

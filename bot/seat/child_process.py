@@ -209,7 +209,7 @@ class ChildProcess:
         if self._process.stdin is not None:
             self._process.stdin.close()
 
-    def heard_on_stderr(self, text: str) -> None:
+    def on_stderr(self, text: str) -> None:
         """Take a part of its standard error; by default it is logged."""
         log.debug("stderr", process=self.name, text=text.rstrip())
 
@@ -225,7 +225,7 @@ class ChildProcess:
         while stream is not None and (chunk := await stream.read(TAIL_BYTES)):
             self._tail += chunk
             del self._tail[:-TAIL_BYTES]
-            self.heard_on_stderr(decoder.decode(chunk))
+            self.on_stderr(decoder.decode(chunk))
 
 
 _next_core = itertools.count()

@@ -70,12 +70,12 @@ class BotRunner:
     def __init__(
         self,
         bot: Bot,
-        hear: Callable[[Message], None] = lambda _message: None,
+        on_message: Callable[[Message], None] = lambda _message: None,
         *,
         secret: str = "",
     ) -> None:
         self._bot = bot
-        self._hear = hear
+        self._on_message = on_message
         self._secret = secret
         self._event: str | UnsetType = UNSET
         """What we play in; another event at the same address is not joined."""
@@ -83,7 +83,7 @@ class BotRunner:
         self._session = BotSession()
         self.games = GameRegistry(
             bot,
-            say=self._say,
+            send=self._send,
             ask_again=self._ask_again,
             complain=self._complain,
             failed=self._fail,
@@ -98,7 +98,7 @@ class BotRunner:
 
     def resign(self, game: str) -> None:
         """Resign a game, in place of the move that its player is to make."""
-        self._say(Resign(game=game, seq=self.games.seen(game) + 1))
+        self._send(Resign(game=game, seq=self.games.seen(game) + 1))
 
     async def run(
         self,
@@ -165,10 +165,10 @@ class BotRunner:
         if not self._welcomes:
             self.games.earlier = frozenset(welcome.games)
         self._welcomes += 1
-        self._hear(welcome)
+        self._on_message(welcome)
         log.debug("welcome", peer=channel.peer, name=welcome.name, games=len(welcome.games))
         self._sought, self._put_off, self._played_out = False, False, ""
-        link = self._link = Link(channel, self._take)
+        link = self._link = Link(channel, self._receive)
         for game in {*self.games.on, *welcome.games}:
             self._ask_again(game)
         self._seek_on(resumed=bool(welcome.games))
@@ -240,11 +240,11 @@ class BotRunner:
             self._seek_on()
 
     def _wire(self, message: Message) -> None:
-        self._hear(message)
+        self._on_message(message)
         if self._link is not None:
             self._link.send(message)
 
-    def _say(self, *messages: GameMessage) -> None:
+    def _send(self, *messages: GameMessage) -> None:
         """Send messages of a game; keep those that end in an answer, for when it is asked again.
 
         Without a connection they count as sent, and those that end in no answer are lost.
@@ -255,32 +255,32 @@ class BotRunner:
         try:
             conversation.check(Side.BOT, messages[0])
         except PeerError:
-            self._session.keep(*messages)
+            self._session.store_answers(*messages)
             return
         for message in messages:
             self._wire(self._session.send(message))
-        self._session.keep(*messages)
+        self._session.store_answers(*messages)
 
     def _ask_again(self, game: str) -> None:
         self._wire(self._session.send(Resume(game=game, seen=self.games.seen(game))))
 
-    def _take(self, message: Message, at_ms: int) -> None:
+    def _receive(self, message: Message, at_ms: int) -> None:
         try:
             match message:
                 case Goodbye(message=why) if self._link is not None:
-                    self._hear(message)
+                    self._on_message(message)
                     raise _Goodbye(f"{self._link.channel.peer} says goodbye: {why}")
                 case Error():
-                    self._told_off(message)
-                    self._hear(message)
+                    self._receive_error(message)
+                    self._on_message(message)
                 case Seeking(opponent=opponent):
                     log.info("seeking", opponent=opponent)
-                    self._hear(message)
+                    self._on_message(message)
                 case Welcome():  # again, which changes nothing
-                    self._hear(message)
+                    self._on_message(message)
                 case _:
                     event, replies = self._session.receive(message)
-                    self._hear(message)
+                    self._on_message(message)
                     for reply in replies:
                         self._wire(reply)
                     if event is not None:
@@ -298,7 +298,7 @@ class BotRunner:
         if error.code == "bad_seq" and error.reply.game is not None:
             self._ask_again(error.reply.game)
 
-    def _told_off(self, error: Error) -> None:
+    def _receive_error(self, error: Error) -> None:
         """Take an error of the other side about a message of ours."""
         log.warning("error", code=error.code, message=error.message, game=error.game)
         if error.game is not None:

@@ -59,7 +59,7 @@ class DrawsWitness:
                 if message.commitment != self._offer.commitment:
                     self._changed = "the commitment to the secret has changed since the first offer"
                 if seq == 0 and message.commitments is not None:
-                    self._told(message.commitments[1 - self._seat])
+                    self._note_commitment(message.commitments[1 - self._seat])
                 for play in message.history:
                     self._played(play)
                 self._begun |= seq > 0
@@ -68,7 +68,7 @@ class DrawsWitness:
             case Ready(nonce=nonce, commitment=digest) if not self._begun and (nonce or not digest):
                 self._shown.append(nonce)
             case Committed(commitments=commitments):
-                self._told(commitments[1 - self._seat])
+                self._note_commitment(commitments[1 - self._seat])
             case Reveal(nonce=nonce):
                 self._shown.append(nonce)
             case Started(rack=rack):
@@ -80,7 +80,7 @@ class DrawsWitness:
             case Drawn(seq=seq, rack=rack):
                 self._racks[seq] = rack
 
-    def _told(self, other: str) -> None:
+    def _note_commitment(self, other: str) -> None:
         if other and not self._other:
             self._other, self._was_first = other, not self._shown
         elif other != self._other:

@@ -82,7 +82,7 @@ def main(arguments: Sequence[str]) -> None:
                     os.close(descriptor)
                 _guard(json.loads(request), forked)
             except BaseException as error:
-                guard.tell(error)
+                guard.write_error(error)
             finally:
                 os._exit(guard.CANT_RUN)
         guards[pid] = forked.pop("status")

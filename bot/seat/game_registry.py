@@ -44,7 +44,7 @@ class GameRegistry:
         self,
         bot: Bot,
         *,
-        say: Callable[..., None],
+        send: Callable[..., None],
         ask_again: Callable[[str], None],
         complain: Callable[[PeerError], None],
         failed: Callable[[BaseException], None],
@@ -56,7 +56,7 @@ class GameRegistry:
         self.on: dict[str, GameSession[ThreadPlayer]] = {}
         """The games set up and not over, by name."""
         self._bot = bot
-        self._say, self._ask_again = say, ask_again
+        self._send, self._ask_again = send, ask_again
         self._complain, self._failed = complain, failed
         self._offers: dict[str, NewGame] = {}
         """Games being set up, with the newest offer of each."""
@@ -125,7 +125,7 @@ class GameRegistry:
 
     def _decline(self, name: str, code: str, why: str) -> None:
         log.warning("declined", game=name, code=code, why=why)
-        self._say(Decline(game=name, code=code, message=why))
+        self._send(Decline(game=name, code=code, message=why))
 
     async def _set_up(self, name: str) -> None:
         offer = self._offers.get(name)
@@ -158,7 +158,7 @@ class GameRegistry:
         player = ThreadPlayer(self._bot, f"player of {offer.game}", self._failed)
         try:
             game = GameSession(
-                offer, rules, resources, player, seed=seed, say=self._say, failed=self._failed
+                offer, rules, resources, player, seed=seed, send=self._send, failed=self._failed
             )
             await game.prepare()
         except BaseException:

@@ -122,7 +122,7 @@ class GameSession(Generic[P]):
         player: P,
         *,
         seed: int,
-        say: Callable[..., None],
+        send: Callable[..., None],
         failed: Callable[[BaseException], None],
     ) -> None:
         self.name = offer.game
@@ -130,10 +130,10 @@ class GameSession(Generic[P]):
         self.watched = Watched(offer, rules, resources, seed)
         self.answer: Choice | str = ""
         self.answered_ms = 0
-        self._say = say
+        self._send = send
         self._failed = failed
         self._nonce = SeatNonce(offer.game, self.watched.seat)
-        self._told = False
+        self._has_opening = False
         self._tasks: set[asyncio.Task[None]] = set()
         self._search: asyncio.Task[None] | None = None
         self._turn: tuple[int, int] | None = None
@@ -159,8 +159,8 @@ class GameSession(Generic[P]):
         try:
             self.watched.take_up(offer)
         finally:
-            self._tell()
-        self._say(self._nonce.ready(offer))
+            self._update_player()
+        self._send(self._nonce.ready(offer))
 
     def take(self, message: FromArbiter, at_ms: int, round_trip_ms: int) -> None:
         """Handle a message about a started game; raise MissedPlays if a turn is missing."""
@@ -168,24 +168,24 @@ class GameSession(Generic[P]):
         self._stop_pondering()
         match message:
             case Committed():
-                self._say(self._nonce.reveal(message))
+                self._send(self._nonce.reveal(message))
             case Started():
                 watched.started(message)
-                self._tell()
+                self._update_player()
             case Played():
                 watched.played(message)
                 self._lag.played(message, watched.view.time.increment_ms)
                 is_own_news = message.seat == watched.seat and bool(watched.news)
-                self._tell()
+                self._update_player()
                 if is_own_news and message.challenge is UNSET:
                     self._ponder()
             case Drawn():
                 watched.drawn(message)
-                self._tell()
+                self._update_player()
                 self._ponder()
             case YourTurn(seq=seq, attempt=attempt):
                 watched.turn(message)
-                self._tell_news()
+                self._observe_news()
                 self._challenge_ms = 0 if message.challenge_ms is UNSET else message.challenge_ms
                 self._lag.asked(seq, message.clocks[watched.seat], at_ms)
                 self._think((seq, attempt), message.deadline_ms, at_ms, round_trip_ms)
@@ -228,16 +228,16 @@ class GameSession(Generic[P]):
         self._drop_search()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _tell(self) -> None:
+    def _update_player(self) -> None:
         watched = self.watched
-        if not self._told and watched.opening is not None:
-            self._told = True
+        if not self._has_opening and watched.opening is not None:
+            self._has_opening = True
             self.player.new_game(watched.opening)
         if watched.news:
             self._drop_search()  # its turn is decided
-        self._tell_news()
+        self._observe_news()
 
-    def _tell_news(self) -> None:
+    def _observe_news(self) -> None:
         for view, play in self.watched.news:
             self.player.observe(view, play)
         self.watched.news.clear()
@@ -275,7 +275,7 @@ class GameSession(Generic[P]):
             self.watched.sent(seq, attempt, choice.move)
             if choice.equity is not None or any(thoughts_of(choice).values()):
                 answer.append(self._info(view, seq, choice))
-        self._say(*answer, Move(game=self.name, seq=seq, move=text, attempt=attempt))
+        self._send(*answer, Move(game=self.name, seq=seq, move=text, attempt=attempt))
         ended = now_ms()
         self._lag.answered(ended)
         log.debug("move", game=self.name, seq=seq, move=text, took_ms=ended - began)
@@ -289,7 +289,7 @@ class GameSession(Generic[P]):
         play = watched.open_play
         if play is None:
             if view.is_over:  # asked again: the acceptance was lost
-                self._say(Accept(game=self.name, seq=seq))
+                self._send(Accept(game=self.name, seq=seq))
             return view.is_over
         words: Sequence[str] = ()
         try:
@@ -300,11 +300,11 @@ class GameSession(Generic[P]):
                 raise
         if words and attempt == 1:
             challenge = Challenge(game=self.name, seq=seq, words=tuple(words), attempt=attempt)
-            self._say(challenge)
+            self._send(challenge)
             return True
-        self._say(Accept(game=self.name, seq=seq))
+        self._send(Accept(game=self.name, seq=seq))
         watched.accept()
-        self._tell_news()
+        self._observe_news()
         return view.is_over
 
     async def _report(self, seq: int, view: View, budget: Budget) -> None:
@@ -316,7 +316,7 @@ class GameSession(Generic[P]):
             best = budget.best
             if best is not None and best is not reported and best.candidates:
                 reported = best
-                self._say(self._info(view, seq, replace(best, belief=budget.belief)))
+                self._send(self._info(view, seq, replace(best, belief=budget.belief)))
 
     def _info(self, view: View, seq: int, choice: Choice) -> Info:
         """Write a player's thoughts, each belief once, since the arbiter keeps all that it gets."""

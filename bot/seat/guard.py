@@ -74,7 +74,7 @@ def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) ->
             _confine(confinement)
             run()
         except BaseException as error:
-            tell(error)
+            write_error(error)
         finally:
             os._exit(CANT_RUN)
     _let_go_of_streams()
@@ -91,7 +91,7 @@ def guard(run: Callable[[], object], lifeline: int, confinement: Confinement) ->
     return status
 
 
-def tell(error: BaseException) -> None:
+def write_error(error: BaseException) -> None:
     """Write an error that ends this process to its standard error; nobody else sees it."""
     os.write(2, f"{type(error).__name__}: {error}\n".encode(errors="replace"))
 

@@ -114,13 +114,13 @@ class ThreadPlayer(SeatPlayer):
         self.thread = PlayerThread(name)
         self.player = Player()
         self._bot, self._failed = bot, failed
-        self._told = set[str]()
+        self._printed = set[str]()
         self._asked: Future[Choice] | None = None  # the last ``choose``, which may be late
 
     async def start(self, view: View) -> None:
         """Make the player, compile, load and warm up in its thread; let exceptions pass."""
         loop = asyncio.get_running_loop()
-        waiting = loop.call_later(WAITING_S, self._tell_place, "it is not ready for a game yet")
+        waiting = loop.call_later(WAITING_S, self._print_place, "it is not ready for a game yet")
         try:
             await asyncio.wrap_future(self.thread.submit(self._warm_up, view))
         finally:
@@ -153,9 +153,9 @@ class ThreadPlayer(SeatPlayer):
         def wait() -> None:
             if before is not None and not before.done():
                 turn = "try" if view.refused else "turn"
-                self._tell_place(f"choose of the {turn} before is still running")
+                self._print_place(f"choose of the {turn} before is still running")
             elif not submitted.running():
-                self._tell_place("choose waits for another method")
+                self._print_place("choose waits for another method")
 
         waiting = loop.call_later(WAITING_S, wait)
         answer.add_done_callback(_look_away)
@@ -167,7 +167,7 @@ class ThreadPlayer(SeatPlayer):
                 if left_ms == 0 and budget.best is not None:
                     break
                 if left_ms == 0 and submitted.running():
-                    self._tell_place("choose is late, and has offered nothing")
+                    self._print_place("choose is late, and has offered nothing")
                 elif left_ms == 0:
                     wait()
                 with contextlib.suppress(TimeoutError):
@@ -192,11 +192,11 @@ class ThreadPlayer(SeatPlayer):
             raise ValueError(f"{unknown[0]!r:.80} is challenged; the play made {play.words}")
         return list(dict.fromkeys(words))
 
-    def _tell_place(self, said: str) -> None:
+    def _print_place(self, state: str) -> None:
         """Print, once, where the player is: if it never returns, nothing else tells its author."""
-        if said not in self._told and (where := self.thread.stands_at()):
-            self._told.add(said)
-            print(f"{NOTICE}{self._bot.name}: {said}: it is at {where}", file=sys.stderr)
+        if state not in self._printed and (where := self.thread.stands_at()):
+            self._printed.add(state)
+            print(f"{NOTICE}{self._bot.name}: {state}: it is at {where}", file=sys.stderr)
 
     def _checked(self, view: View, choice: object) -> Choice:
         """Return a choice; else raise TypeError, which says what its author should write."""

@@ -128,11 +128,11 @@ class SeatProcess(ChildProcess):
         if isinstance(self._process, Forked):
             self._process.close()
         if self._rest:
-            self.heard_on_stderr("\n")
+            self.on_stderr("\n")
         if self._channel is not None:
             await self._channel.close()
 
-    def heard_on_stderr(self, text: str) -> None:
+    def on_stderr(self, text: str) -> None:
         """Pass lines for the host's user to ``notice``, and all others to ``printed``."""
         *lines, self._rest = f"{self._rest}{text}".split("\n")
         if len(self._rest) > MAX_LINE:  # the line may never end

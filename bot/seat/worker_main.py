@@ -227,7 +227,7 @@ async def live(
     name: str | None = None,
     seed: int | None = None,
     seek: Seek | None = None,
-    hear: Callable[[Message], None] = lambda _message: None,
+    on_message: Callable[[Message], None] = lambda _message: None,
     secret: str = "",
 ) -> None:
     """Load a bot while ``talk`` runs; return when the conversation has ended.
@@ -258,7 +258,7 @@ async def live(
         loaded=loaded,
         seek=seek,
     )
-    runner = BotRunner(bot, hear, secret=secret)
+    runner = BotRunner(bot, on_message, secret=secret)
     talking = asyncio.ensure_future(talk(runner))
     try:
         await asyncio.wait({talking, loaded}, return_when=asyncio.FIRST_COMPLETED)

@@ -66,7 +66,7 @@ class _Search:
     task: SearchTask | None = None
     """None: the ``go`` is invalid."""
     best: str | None = None
-    is_told_whence: bool = False
+    has_provenance: bool = False
     """Whether its ``Provenance`` was written."""
     due_ms: int | None = None
     """When its best move so far is written for it; None: no deadline yet."""
@@ -103,9 +103,9 @@ class SiuConversation:
             case None:
                 pass
             case Bare.SIU:
-                self._say(Id("name", self._name), Id("author", self._author))
-                self._say(Capability((*HONOURED, "stream", "stop")))
-                self._say(*options(self._initial), Done.SIU)
+                self._answer(Id("name", self._name), Id("author", self._author))
+                self._answer(Capability((*HONOURED, "stream", "stop")))
+                self._answer(*options(self._initial), Done.SIU)
                 self._load()
             case Bare.ISREADY:
                 if self._good is None or not self._searches:
@@ -113,7 +113,7 @@ class SiuConversation:
                     self._owed += 1
                     self._answer_ready()
                 else:
-                    self._say(Done.READY)
+                    self._answer(Done.READY)
             case SetOption(name, value):
                 try:
                     self._settings = with_option(self._settings, name, value)
@@ -148,21 +148,23 @@ class SiuConversation:
         self._answer_ready()
         return self._done()
 
-    def told(self, number: int, answers: Sequence[Answer], best: str | None) -> list[Effect]:
+    def receive_report(
+        self, number: int, answers: Sequence[Answer], best: str | None
+    ) -> list[Effect]:
         """Pass on a search's report, and keep its best move so far."""
         if self._is_on(number):
             search = self._searches[0]
             search.best = best or search.best
             for answer in answers:
-                if not (isinstance(answer, Provenance) and search.is_told_whence):
-                    self._say(answer)
-                search.is_told_whence |= isinstance(answer, Provenance)
+                if not (isinstance(answer, Provenance) and search.has_provenance):
+                    self._answer(answer)
+                search.has_provenance |= isinstance(answer, Provenance)
         return self._done()
 
-    def at_once(self, number: int, whence: Provenance, best: str) -> list[Effect]:
+    def at_once(self, number: int, provenance: Provenance, best: str) -> list[Effect]:
         """Take a first best move for a search that has none yet."""
         has_best = self._is_on(number) and self._searches[0].best is not None
-        return [] if has_best else self.told(number, (whence,), best)
+        return [] if has_best else self.receive_report(number, (provenance,), best)
 
     def ended(self, number: int, best: str | None) -> list[Effect]:
         """Note the end of a search; ``best`` is None if it failed."""
@@ -187,7 +189,7 @@ class SiuConversation:
 
     def _answer_ready(self) -> None:
         if not self._loads:
-            self._say(*[Done.READY] * self._owed)
+            self._answer(*[Done.READY] * self._owed)
             self._owed = 0
 
     def _load(self) -> None:
@@ -228,7 +230,7 @@ class SiuConversation:
             self._end(earlier, now_ms)
         self._searches.append(search)
         if len(self._searches) == 1:
-            self._begin()
+            self._begin_search()
 
     def _make(self, search: _Search, go: Go, situation: SiuSituation, now_ms: int) -> None:
         settings = self._settings
@@ -275,17 +277,17 @@ class SiuConversation:
                 moves.append(move)
         return tuple(moves)
 
-    def _begin(self) -> None:
+    def _begin_search(self) -> None:
         while self._searches:
             search = self._searches[0]
-            self._say(*search.preface)
+            self._answer(*search.preface)
             if search.task is not None:
                 self._effects.append(search.task)
                 if search.is_ending:
                     self._effects.append(Bare.STOP)
                 return
             self._searches.popleft()
-            self._say(BestMove(NOTHING))
+            self._answer(BestMove(NOTHING))
 
     def _end(self, search: _Search, now_ms: int) -> None:
         if search.is_ending or search.task is None:
@@ -299,16 +301,16 @@ class SiuConversation:
 
     def _finish(self, best: str) -> None:
         self._searches.popleft()
-        self._say(BestMove(best))
-        self._begin()
+        self._answer(BestMove(best))
+        self._begin_search()
 
     def _is_on(self, number: int) -> bool:
         return bool(self._searches) and self._searches[0].number == number
 
     # --- answers ----------------------------------------------------------------------------------
 
-    def _say(self, *answers: Answer) -> None:
+    def _answer(self, *answers: Answer) -> None:
         self._effects += answers
 
     def _fault(self, code: str, text: str) -> None:
-        self._say(Fault(code, text))
+        self._answer(Fault(code, text))

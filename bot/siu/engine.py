@@ -110,7 +110,7 @@ class _Shell:
             case _:
                 self._lines.put(effect.line())
 
-    def _take(self, text: str, at_ms: int) -> Sequence[Effect]:
+    def _receive(self, text: str, at_ms: int) -> Sequence[Effect]:
         if text.split(maxsplit=1)[:1] in (["position"], ["setoption"]):
             self._bring_in()
         return self._conversation.take(text, at_ms)
@@ -128,7 +128,7 @@ class _Shell:
                 while len(rest) == MAX_LINE and not rest.endswith(b"\n"):
                     rest = stream.readline(MAX_LINE)
                 text = line.decode(errors="replace")
-                self._news.put(partial(self._take, text, at_ms))
+                self._news.put(partial(self._receive, text, at_ms))
         self._news.put(_leave)
 
     def _write(self, descriptor: int) -> None:
@@ -173,16 +173,16 @@ class _Shell:
     def _make(self, task: SearchTask, budget: Budget, searcher: SearchMaker) -> None:
         best: str | None = None
         try:
-            best = searcher.search(task, budget, partial(self._told, task.number))
+            best = searcher.search(task, budget, partial(self._receive_report, task.number))
         except Exception:  # a bug of ours: the front end still gets its bestmove
             traceback.print_exc()
             self._progress("the search has failed; standard error has the traceback")
         self._news.put(partial(self._conversation.ended, task.number, best))
 
-    def _told(self, number: int, answers: Sequence[Answer], best: str | None) -> None:
+    def _receive_report(self, number: int, answers: Sequence[Answer], best: str | None) -> None:
         if self._lines.qsize() > UNREAD:
             answers = [answer for answer in answers if not isinstance(answer, InfoSim | InfoInfer)]
-        self._news.put(partial(self._conversation.told, number, answers, best))
+        self._news.put(partial(self._conversation.receive_report, number, answers, best))
 
 
 def _start(name: str, target: Callable[..., None], *arguments: object) -> threading.Thread:

@@ -43,13 +43,13 @@ class Report:
             board = board.with_move(move) if isinstance(move, Place) else board
         return tuple(texts)
 
-    def tell(self, *answers: Answer, best: Move | None = None) -> None:
+    def send(self, *answers: Answer, best: Move | None = None) -> None:
         """Report answers, and the best move so far; None: unchanged."""
         self._told(answers, None if best is None else self.text(best))
 
-    def tell_news(self, answers: Sequence[Answer], best: Move) -> None:
+    def send_news(self, answers: Sequence[Answer], best: Move) -> None:
         """Report the answers that were not in the last call of this method."""
-        self.tell(*(answer for answer in answers if answer not in self._before), best=best)
+        self.send(*(answer for answer in answers if answer not in self._before), best=best)
         self._before = answers
 
     def simulated(self, estimates: Iterable[Estimate | Considered]) -> tuple[InfoSim, ...]:

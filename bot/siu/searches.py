@@ -188,12 +188,12 @@ class SearchMaker:
         report = Report(task, told)
         if task.go.useinference and task.mode != "auto" and self._kept(task) is None:
             why = InfoText("string there is no result of go infer about this position")
-            report.tell(Ignored("useinference"), why)
-        report.tell(kit.provenance)
+            report.send(Ignored("useinference"), why)
+        report.send(kit.provenance)
         try:
             best = _MODES[task.mode](self, task, kit, budget, report)
         except (ValueError, OSError, MemoryError) as error:
-            report.tell(_fault(error))
+            report.send(_fault(error))
             with suppress(ValueError, MemoryError):  # for the same reason
                 return NOTHING if task.mode == "infer" else _first_move(task, kit)
             return NOTHING
@@ -208,7 +208,7 @@ class SearchMaker:
             InfoGen(report.text(row.move), row.score, row.equity / POINT, write(row.leave))
             for row in rows
         )
-        report.tell(*lines, best=rows[0].move)
+        report.send(*lines, best=rows[0].move)
         return rows[0].move
 
     def _sim(self, task: SearchTask, kit: Kit, budget: Budget, report: Report) -> Move:
@@ -231,14 +231,14 @@ class SearchMaker:
                 return certainty(simulation) >= wanted / 100
             return is_unlimited and search.is_settled
 
-        def tell(*counted: InfoText) -> None:
+        def send(*counted: InfoText) -> None:
             results = report.simulated(simulation.estimates())
-            report.tell(*results, *counted, best=simulation.leader.move)
+            report.send(*results, *counted, best=simulation.leader.move)
 
         for is_due in Anytime(simulation, ROLLOUTS).slices(budget.remaining_ms, is_enough):
             if is_due and simulation.is_sampled:
-                tell()
-        tell(report.counted(simulation.rollouts, simulation.plies))
+                send()
+        send(report.counted(simulation.rollouts, simulation.plies))
         return simulation.leader.move
 
     def _kept(self, task: SearchTask) -> LeavePrior | None:
@@ -255,21 +255,21 @@ class SearchMaker:
         inference = inference_about(task, kit.view(task))
         write = task.situation.rules.distribution.alphabet.text
 
-        def tell() -> Posterior:
+        def send() -> Posterior:
             posterior = inference.posterior()
             likeliest = posterior.top(task.settings.lines)
             lines = [InfoInfer(write(leave), chance) for leave, _, chance in likeliest]
-            report.tell(*lines)
+            report.send(*lines)
             return posterior
 
         limited = task.go.movetime_ms is not None or task.go.infinite
         looking = Anytime(inference, most=MOST_RACKS if limited else USUAL_RACKS)
         for is_due in looking.slices(budget.remaining_ms, lambda: inference.is_over):
             if is_due:
-                tell()
-        posterior = tell()
+                send()
+        posterior = send()
         if posterior.note:
-            report.tell(InfoText(f"string {posterior.note}"))
+            report.send(InfoText(f"string {posterior.note}"))
         self._inferred = task.situation.key, task.situation.rules, posterior.as_prior(KEPT_DOUBT)
 
     def _endgame(self, task: SearchTask, kit: Kit, budget: Budget, report: Report) -> Move | None:
@@ -289,17 +289,17 @@ class SearchMaker:
         def offered() -> None:
             best = budget.best
             if best is not None and pulse.is_due():
-                report.tell(*report.simulated(best.candidates), best=best.move)
+                report.send(*report.simulated(best.candidates), best=best.move)
                 pulse.done()
             elif best is not None:
-                report.tell(best=best.move)
+                report.send(best=best.move)
 
         budget.on_change(offered)
         try:
             choice = player.choose(view, budget)
         finally:
             budget.on_change(None)
-        report.tell(*report.simulated(choice.candidates), best=choice.move)
+        report.send(*report.simulated(choice.candidates), best=choice.move)
         return choice.move
 
 

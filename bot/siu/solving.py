@@ -36,7 +36,7 @@ def solver_for(solvers: Solvers, task: SearchTask, view: View, report: Report) -
     threads = next(enough, 1)
     if threads < task.threads:
         some = f"an EndgameHash of {size} is enough for {threads}"
-        report.tell(InfoText(f"string {some} of {task.threads} threads"))
+        report.send(InfoText(f"string {some} of {task.threads} threads"))
     try:
         return solvers.solver(view.lexicon, view.rules, threads=threads, memory=size << 20)
     except MemoryError as error:
@@ -60,7 +60,7 @@ def solve_endgame(
     for is_due in Anytime(solver, NODES).slices(budget.remaining_ms, lambda: solver.is_over):
         if is_due:
             line, best = _endgame_line(solver, view, report)
-            report.tell_news((line,), best)
+            report.send_news((line,), best)
         if deepest is not None and solver.solution.depth >= deepest:
             break
     solution = solver.solution
@@ -71,10 +71,10 @@ def solve_endgame(
         bounds = (("at least", solution.floor), ("at most", solution.ceiling))
         bound_texts = [f"{name} {bound:+d}" for name, bound in bounds if bound is not None]
         proven = ", ".join(("outcome proven" if solution.proven else "not proven", *bound_texts))
-    report.tell(counted, InfoText(f"string {proven}"), best=best)
+    report.send(counted, InfoText(f"string {proven}"), best=best)
     # The line last: finding it takes a while, and time may be over.
     line, best = _endgame_line(solver, view, report)
-    report.tell(line, best=best)
+    report.send(line, best=best)
     return best
 
 
@@ -101,7 +101,7 @@ def solve_preendgame(
     for is_due in Anytime(compared, NODES).slices(budget.remaining_ms, lambda: compared.is_settled):
         if is_due:
             outcomes = compared.outcomes()
-            report.tell_news(_peg_lines(task, outcomes, report), outcomes[0].move)
+            report.send_news(_peg_lines(task, outcomes, report), outcomes[0].move)
         if task.go.firstwin and (leader := compared.leader()).proven and leader.win == 1.0:
             break
     outcomes = compared.outcomes()
@@ -112,7 +112,7 @@ def solve_preendgame(
         f"{len(outcomes)} moves compared, {compared.proven} proven; opponent {compared.model}"
     )
     counted = report.counted(sum(outcome.nodes for outcome in outcomes))
-    report.tell(*_peg_lines(task, outcomes, report), counted, cover, best=best.move)
+    report.send(*_peg_lines(task, outcomes, report), counted, cover, best=best.move)
     return best.move
 
 
@@ -123,13 +123,13 @@ def _choice(task: SearchTask, view: View, report: Report) -> list[Move]:
         try:
             check_move(view.position, move, view.rules, view.lexicon.graph.contains, 0)
         except IllegalMove as error:
-            report.tell(Fault("bad-move", f"{report.text(move)}: {error}"))
+            report.send(Fault("bad-move", f"{report.text(move)}: {error}"))
         else:
             possible.append(move)
     if len(possible) <= MOST_LISTED:
         return possible
     dropped = f"{len(possible) - MOST_LISTED} of searchmoves, the lowest by static equity"
-    report.tell(Fault("bad-move", f"{dropped}: an endgame takes {MOST_LISTED} at most"))
+    report.send(Fault("bad-move", f"{dropped}: an endgame takes {MOST_LISTED} at most"))
     ranked = with_asked(generator_for(view), view.position, (), possible)
     return [candidate.move for candidate in ranked[:MOST_LISTED]]
 

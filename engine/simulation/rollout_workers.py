@@ -71,7 +71,7 @@ class RolloutWorkers:
                     # Smaller and smaller shares, so that all threads end at about the same time.
                     share = min(left, max(fewest, min(most, left // (2 * threads))))
                     left -= share
-                    tasks = self._take(share)
+                    tasks = self._next_batch(share)
                 if not share:
                     return
                 generator = self._generators[thread]
@@ -92,7 +92,7 @@ class RolloutWorkers:
             other.result()
         return wanted
 
-    def _take(self, rollouts: int) -> I64:
+    def _next_batch(self, rollouts: int) -> I64:
         batches: list[tuple[int, int, int]] = []
         while rollouts:
             candidate, first, count = self._tasks.popleft()

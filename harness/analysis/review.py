@@ -102,7 +102,7 @@ def analyse_turn(
     settings: SearchTools,
     turn: ReviewedTurn,
     stopped: Callable[[], bool],
-    told: Callable[[Findings], None] | None = None,
+    on_progress: Callable[[Findings], None] | None = None,
     moves: Sequence[Move] = (),
 ) -> Findings | OverRacks:
     """Find the best move of a turn (``analyse``), or the play's cost (``analyse_over_racks``)."""
@@ -114,7 +114,7 @@ def analyse_turn(
         turn.played,
         taken_back=turn.taken_back,
         moves=moves,
-        told=told,
+        on_progress=on_progress,
         stopped=stopped,
     )
     if turn.step is None or turn.played is not None or moves:

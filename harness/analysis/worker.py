@@ -69,14 +69,14 @@ class Analyst:
     def do(
         self,
         task: AnalysisTask,
-        told: Callable[[dict[str, Any]], None],
+        on_progress: Callable[[dict[str, Any]], None],
         stopped: Callable[[], bool],
     ) -> dict[str, Any]:
         """Do a task and return the answer; ``told`` takes the ``so_far`` answers."""
         table = self._table_of(task.data) if task.table is None else task.table
         if table not in self._desks:
             self._desks[table] = _Desk(self._kinds[table])
-        answer = self._desks[table].do(task, told, stopped)
+        answer = self._desks[table].do(task, on_progress, stopped)
         return answer if "refused" in answer else answer | {"table": table}
 
     def _table_of(self, data: bytes) -> str:
@@ -106,7 +106,7 @@ class _Desk:
     def do(
         self,
         task: AnalysisTask,
-        told: Callable[[dict[str, Any]], None],
+        on_progress: Callable[[dict[str, Any]], None],
         stopped: Callable[[], bool],
     ) -> dict[str, Any]:
         """Do a task and return the answer; ``told`` takes the ``so_far`` answers."""
@@ -123,7 +123,7 @@ class _Desk:
             if turn.obstacle:
                 raise ValueError(turn.obstacle)
             belief = self._belief(sheet.replay, task.line) if task.believes else None
-            return {"findings": self._findings(turn, belief, task, told, stopped)}
+            return {"findings": self._findings(turn, belief, task, on_progress, stopped)}
         except NotationError as error:
             return {"refused": str(error), "part": error.part or None, "squares": error.squares}
         except ValueError as error:
@@ -162,7 +162,7 @@ class _Desk:
         turn: ReviewedTurn,
         belief: Believed | None,
         task: AnalysisTask,
-        told: Callable[[dict[str, Any]], None],
+        on_progress: Callable[[dict[str, Any]], None],
         stopped: Callable[[], bool],
     ) -> dict[str, Any]:
         settings = SearchTools(
@@ -179,7 +179,7 @@ class _Desk:
             is_first = findings.is_known and not is_known  # it comes as soon as all have samples
             if is_first or time.monotonic() - told_s >= SO_FAR_S:
                 told_s, is_known = time.monotonic(), findings.is_known
-                told({"so_far": progress_json(findings, self._rules)})
+                on_progress({"so_far": progress_json(findings, self._rules)})
 
         findings: Findings | OverRacks
         if task.move and turn.lacks_tiles:

@@ -23,9 +23,9 @@ class Audience:
         self._since: dict[Spectator, int] = {}
         """By spectator, the number of messages before it came."""
         self._count = 0
-        self._all_told = asyncio.Event()
-        self._all_told.set()
-        self._untold: deque[tuple[int, Message, Iterator[Spectator]]] = deque()
+        self._all_sent = asyncio.Event()
+        self._all_sent.set()
+        self._unsent: deque[tuple[int, Message, Iterator[Spectator]]] = deque()
 
     def __len__(self) -> int:
         """Return the number of spectators."""
@@ -39,29 +39,29 @@ class Audience:
         """Tell a spectator nothing more."""
         self._since.pop(spectator, None)
 
-    def tell(self, message: Message) -> None:
+    def send(self, message: Message) -> None:
         """Tell all who are there now, in the next turns of the loop."""
         if not self._since:
             return
         self._count += 1
-        self._untold.append((self._count, message, iter(tuple(self._since))))
-        if self._all_told.is_set():
-            self._all_told.clear()
+        self._unsent.append((self._count, message, iter(tuple(self._since))))
+        if self._all_sent.is_set():
+            self._all_sent.clear()
             asyncio.get_running_loop().call_soon(self._go_on)
 
-    async def told(self) -> None:
+    async def all_sent(self) -> None:
         """Wait until all are told."""
-        await self._all_told.wait()
+        await self._all_sent.wait()
 
     def _go_on(self) -> None:
-        number, message, spectators = self._untold[0]
+        number, message, spectators = self._unsent[0]
         some = tuple(islice(spectators, AT_ONCE))
         for spectator in some:
             if self._since.get(spectator, number) < number:  # it is here now, and was then
                 spectator(message)
         if len(some) < AT_ONCE:
-            self._untold.popleft()
-        if self._untold:
+            self._unsent.popleft()
+        if self._unsent:
             asyncio.get_running_loop().call_soon(self._go_on)
         else:
-            self._all_told.set()
+            self._all_sent.set()

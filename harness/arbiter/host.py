@@ -101,7 +101,7 @@ class GameHost:
                 opponent = self.book.opened.players[1 - number]
                 is_own = opponent not in self._unproven and not self.is_casual  # no hint's moves
                 if style and self._seats[number].is_ours and is_own:
-                    self._journal.keep_style(opponent, style)
+                    self._journal.store_style(opponent, style)
         except asyncio.CancelledError:  # the server stops; the game goes on from here in another
             if self._table.book.clock_runs:
                 self._note(now_ms())
@@ -127,7 +127,7 @@ class GameHost:
             for failed in await asyncio.gather(*stops, return_exceptions=True):
                 if isinstance(failed, Exception):
                     log.error("seat not stopped", game=self.game, exc_info=failed)
-        await asyncio.gather(self._spectators.told(), self._owners.told())
+        await asyncio.gather(self._spectators.all_sent(), self._owners.all_sent())
         assert self.book.ended is not None
         log.info("game over", game=self.game, outcome=self.book.ended.outcome)
         return self.book.ended
@@ -147,7 +147,7 @@ class GameHost:
         """End the game; ``winner`` is the seat that wins it if that is not decided otherwise."""
         self._inbox.put_nowait((0, Ruled(outcome, why, winner)))
 
-    def give(self, seat: int, ms: int, why: str) -> None:
+    def grant(self, seat: int, ms: int, why: str) -> None:
         """Give a seat time; it is told with its next event."""
         self._inbox.put_nowait((seat, TimeGift(ms, why)))
 
@@ -184,7 +184,7 @@ class GameHost:
                 seat, happening = await self._inbox.get()
         except TimeoutError:
             return await self._time_passed()
-        return self._take(seat, happening)
+        return self._apply(seat, happening)
 
     async def _time_passed(self) -> Effects:
         """Note the clocks; call the game if a deadline has passed and no message came before it.
@@ -201,12 +201,12 @@ class GameHost:
         for _ in range(4):
             await asyncio.sleep(0)
         for _ in range(self._inbox.qsize()):  # only what has arrived by now
-            await self._carry_out(self._take(*self._inbox.get_nowait()))
+            await self._carry_out(self._apply(*self._inbox.get_nowait()))
             if self._table.over:
                 return Effects()
         return self._table.tick(now_ms())
 
-    def _take(self, seat: int, happening: Happening) -> Effects:
+    def _apply(self, seat: int, happening: Happening) -> Effects:
         match happening:
             case Came(seen=seen, last_lines=last_lines):
                 return self._table.attach(seat, now_ms(), seen=seen, last_lines=last_lines)
@@ -220,7 +220,7 @@ class GameHost:
                 self._table.book.was_voided = True
                 return self._table.end(outcome, why, now_ms(), winner)
             case TimeGift(ms=ms, why=why):
-                effects = self._table.give(seat, ms, why)
+                effects = self._table.grant(seat, ms, why)
                 if effects.records:  # the last note lacks it: a restart would charge it
                     self._note(now_ms())
                 return effects
@@ -244,8 +244,8 @@ class GameHost:
         self.book.follow(self._table.book)
         if any(isinstance(record, Began) for record in effects.records):
             log.info("game began", game=self.game)
-        self._tell(effects.sends)
-        self._tell_owners(effects.records)
+        self._send(effects.sends)
+        self._send_owners(effects.records)
         for seat in effects.restart:
             log.info("seat restarted", game=self.game, seat=seat)
             self._seats[seat].restart()
@@ -255,11 +255,11 @@ class GameHost:
             await self._carry_out(self._table.begin_turn(now))
 
     async def _append(self, records: Sequence[Record]) -> None:
-        if any(isinstance(each, Thought) and not self._is_kept(each) for each in records):
+        if any(isinstance(each, Thought) and not self._is_stored(each) for each in records):
             return  # thoughts are still told; the room that is left is for moves
         await self._journal.append(self.game, records, last=self._table.over)
 
-    def _is_kept(self, thought: Thought) -> bool:
+    def _is_stored(self, thought: Thought) -> bool:
         """Return whether the journal takes a thought, on its guest's account.
 
         What a player of this host thinks is on its opponent's account: without it, it would not.
@@ -272,17 +272,17 @@ class GameHost:
                 return self._journal.has_room and self._keeps(self.game, by, name, size)
         return self._journal.has_room
 
-    def _tell(self, sends: Sends) -> None:
+    def _send(self, sends: Sends) -> None:
         for recipient, message in sends:
             if recipient is not None:
                 self._seats[recipient].send(message)
             else:
-                self._spectators.tell(message)
+                self._spectators.send(message)
 
-    def _tell_owners(self, records: Sequence[Record]) -> None:
+    def _send_owners(self, records: Sequence[Record]) -> None:
         for record in records if self._owners else ():
             for message in views.on_own_screen(self.book, record, now_ms()):
-                self._owners.tell(message)
+                self._owners.send(message)
 
     def _note(self, now: int) -> None:
         self._next_note_ms = now + NOTE_EVERY_MS
@@ -317,8 +317,8 @@ class GameHost:
         except JournalError as error:
             log.error("verdict not kept, the game stays open", game=self.game, reason=str(error))
         self.book.follow(self._table.book)
-        self._tell(effects.sends)
-        self._tell_owners(effects.records)
+        self._send(effects.sends)
+        self._send_owners(effects.records)
 
     async def _give_up(self) -> None:
         """Stand still until the server stops: another host goes on, and nobody is told anything."""

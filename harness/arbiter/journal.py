@@ -141,7 +141,7 @@ class Journal:
         """Note the running clocks; return without waiting for the commit."""
         self.change_soon((_NOTE_CLOCKS, (note.game, *note.clocks, note.seq)))
 
-    def keep_style(self, name: str, style: Style) -> None:
+    def store_style(self, name: str, style: Style) -> None:
         """Store an opponent's style after a game, without waiting for the commit.
 
         It replaces the previous style, which it was learned from. If several games with one
@@ -279,7 +279,7 @@ class Journal:
         before, self._failure = self._failure, failure
         if isinstance(failure, LeaseLost) and self._lost is not None:
             with suppress(RuntimeError):  # its loop is closed
-                self._lost.get_loop().call_soon_threadsafe(_tell, self._lost, str(failure))
+                self._lost.get_loop().call_soon_threadsafe(_report_loss, self._lost, str(failure))
         if failure is not None and before is None:
             log.error("journal can't be written", reason=str(failure))
         if failure is None and before is not None:
@@ -322,7 +322,7 @@ def _encode(record: Record) -> str:
     return msgspec.json.encode(record).decode()
 
 
-def _tell(lost: asyncio.Future[str], why: str) -> None:
+def _report_loss(lost: asyncio.Future[str], why: str) -> None:
     if not lost.done():
         lost.set_result(why)
 

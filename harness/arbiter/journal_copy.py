@@ -139,12 +139,12 @@ def _salvage(source: sqlite3.Connection, to: Path) -> None:
             key = [name for _, name, _, _, _, place in fields if place]
             for order in ("", " DESC"):
                 by = ", ".join(f"{name}{order}" for name in key)
-                _take(source, copy, table, f"ORDER BY {by}")
+                _copy_rows(source, copy, table, f"ORDER BY {by}")
         for (game,) in copy.execute("SELECT game FROM games").fetchall():
-            _take(source, copy, "records", "WHERE game = ?", game)
+            _copy_rows(source, copy, "records", "WHERE game = ?", game)
 
 
-def _take(
+def _copy_rows(
     source: sqlite3.Connection, copy: sqlite3.Connection, table: str, which: str, *values: str
 ) -> None:
     for row in _readable(source, f"SELECT * FROM {table} {which}", values):

@@ -243,7 +243,7 @@ class PostgresStore:
         try:
             with _patience.lasts(self._connection, lease.LEASE_S):
                 self._make()
-            self._tenure = self._take()
+            self._tenure = self._take_lease()
             self.notice = ""
             ((there,),) = self._rows("SELECT extract(epoch FROM clock_timestamp())")
             ahead_s = time.time() - float(there)
@@ -269,7 +269,7 @@ class PostgresStore:
             elif self._rows("SELECT to_regclass('tilewire.origins')") == [(None,)]:
                 self._connection.execute(_OURS)  # an earlier version's journal lacks that table
 
-    def _take(self) -> lease.Tenure:
+    def _take_lease(self) -> lease.Tenure:
         """Take the lease once it has ended; raise InUse if another host holds it.
 
         A lease that is prolonged once may be that of a dead host, whose last commit was on its way.

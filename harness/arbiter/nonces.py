@@ -46,7 +46,7 @@ class Nonces:
         is_due = book.opened.committed and book.game is None and not any(self._digests)
         for seat, nonce in enumerate(self._own if is_due else ()):
             if nonce is not None:
-                self._take(seat, nonce)
+                self._admit(seat, nonce)
         return self.fixed() if is_due and any(self._digests) else None
 
     def take_ready(self, seat: int, ready: Ready) -> None:
@@ -55,7 +55,7 @@ class Nonces:
         if not digest and ready.commitment and not ready.nonce:
             self._known[seat], self._digests[seat] = None, ready.commitment
         elif not digest or (not self.knows(seat) and digest_of(ready.nonce) == digest):
-            self._take(seat, ready.nonce)
+            self._admit(seat, ready.nonce)
 
     def reveal(self, seat: int, nonce: str) -> None:
         """Take the nonce that a seat had committed itself to.
@@ -72,5 +72,5 @@ class Nonces:
             )
         self._known[seat] = nonce
 
-    def _take(self, seat: int, nonce: str) -> None:
+    def _admit(self, seat: int, nonce: str) -> None:
         self._known[seat], self._digests[seat] = nonce, digest_of(nonce)

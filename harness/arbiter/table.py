@@ -191,7 +191,7 @@ class Table:
             return Effects()
         return self._record(Failed(seat=seat, code=code, message=message, evidence=evidence))
 
-    def give(self, seat: int, ms: int, why: str) -> Effects:
+    def grant(self, seat: int, ms: int, why: str) -> Effects:
         """Give a seat time that was lost by no fault of its own."""
         return Effects() if self.over else self._record(Given(seat=seat, ms=ms, message=why))
 
@@ -279,7 +279,7 @@ class Table:
 
     # --- messages -------------------------------------------------------------------------------
 
-    def _say(self, recipient: Recipient, *messages: FromArbiter) -> Effects:
+    def _send(self, recipient: Recipient, *messages: FromArbiter) -> Effects:
         """Send to spectators or a ready seat; others get it with an offer, or once ready."""
         if recipient is None:
             return Effects(sends=tuple((None, message) for message in messages))
@@ -294,22 +294,22 @@ class Table:
             )
         )
 
-    def _say_to_all(self, message_for: Callable[[Recipient], FromArbiter]) -> Effects:
-        first, second, spectators = (self._say(to, message_for(to)) for to in EVERYBODY)
+    def _send_to_all(self, message_for: Callable[[Recipient], FromArbiter]) -> Effects:
+        first, second, spectators = (self._send(to, message_for(to)) for to in EVERYBODY)
         return first + second + spectators
 
     def _offer(self, seat: int, now_ms: int, seen: int) -> Effects:
         self._seats[seat].live = False
         if self.over:
-            return self._say(seat, views.game_over(self.book))
+            return self._send(seat, views.game_over(self.book))
         style = self._known_styles[seat]
         offer = views.new_game(self.book, seat, now_ms, seen=seen, known_style=style)
         self._seats[seat].offered_seq = offer.seq
-        return self._say(seat, offer)
+        return self._send(seat, offer)
 
     def _ask(self, seat: int, now_ms: int) -> Effects:
         self.book.start_clock(now_ms)
-        return self._say(seat, views.your_turn(self.book, now_ms, seat))
+        return self._send(seat, views.your_turn(self.book, now_ms, seat))
 
     def _answer_again(self, seat: int, message: Answer) -> Message:
         """Answer a repeated move as before; raise PeerError if it was not this seat's to move."""
@@ -350,7 +350,7 @@ class Table:
     def _ask_to_reveal(self, seat: int) -> Effects:
         if self._nonces.knows(seat):
             return Effects()
-        return self._say(seat, views.committed(self.book))
+        return self._send(seat, views.committed(self.book))
 
     def _late(self, now_ms: int) -> Effects:
         """End a game that could not begin in time."""
@@ -376,12 +376,12 @@ class Table:
         if book.game is None:
             self._nonces.take_ready(seat, ready)
             return self._settle_draws(seat, now_ms)
-        caught_up = self._say(seat, *views.missed(book, seat, side.offered_seq))
+        caught_up = self._send(seat, *views.missed(book, seat, side.offered_seq))
         return caught_up + self._ask(seat, now_ms) if seat == book.on_turn else caught_up
 
     def _begin(self, nonces: tuple[str, str], now_ms: int) -> Effects:
         began = self._record(Began(nonces=nonces))
-        return began + self._say_to_all(lambda to: views.started(self.book, to, now_ms))
+        return began + self._send_to_all(lambda to: views.started(self.book, to, now_ms))
 
     def _seat_moves(
         self, seat: int, move: str, now_ms: int, round_trip_ms: int, host_lag_ms: int
@@ -395,11 +395,11 @@ class Table:
                 if book.ends_if_accepted:
                     return self._accept(now_ms, round_trip_ms, host_lag_ms)  # whatever it says
                 book.after(move)
-                accepted = self._take_open_play()
+                accepted = self._accept_open_play()
             turn = book.play(move, now_ms, round_trip_ms, host_lag_ms)
         except IllegalMove as error:
             return self._refuse(seat, move, error, now_ms)
-        return accepted + self._told(turn, now_ms)
+        return accepted + self._announce(turn, now_ms)
 
     def _seat_challenges(
         self, seat: int, words: Sequence[str], now_ms: int, round_trip_ms: int, host_lag_ms: int
@@ -412,16 +412,16 @@ class Table:
         except IllegalMove as error:
             return self._refuse(seat, "challenge", error, now_ms)
         turn = book.judge(ruling, now_ms, round_trip_ms, host_lag_ms)
-        drawn = self._tell_drawn(book.turns[-2]) if ruling.stands else Effects()
-        return drawn + self._told(turn, now_ms)
+        drawn = self._send_drawn(book.turns[-2]) if ruling.stands else Effects()
+        return drawn + self._announce(turn, now_ms)
 
     def _took_ms(self, now_ms: int, round_trip_ms: int, host_lag_ms: int) -> int:
         let_off = min(round_trip_ms, self.book.opened.time.lag_ms) + host_lag_ms
         return self.book.elapsed(now_ms) - let_off
 
-    def _told(self, turn: TurnRecord, now_ms: int) -> Effects:
+    def _announce(self, turn: TurnRecord, now_ms: int) -> Effects:
         """Tell everybody of an event that the book has, and end the game if it did."""
-        sends = self._say_to_all(lambda to: views.played(self.book, turn, to))
+        sends = self._send_to_all(lambda to: views.played(self.book, turn, to))
         return Effects(records=(turn,)) + sends + self._end_if_over(now_ms)
 
     def _end_if_over(self, now_ms: int) -> Effects:
@@ -435,15 +435,15 @@ class Table:
         if stands is not None:
             took_ms = min(took_ms, book.elapsed(stands - 1 - book.opened.time.lag_ms))
         ended_ms = now_ms - book.elapsed(now_ms) + took_ms
-        return self._take_open_play() + self._end_if_over(ended_ms)
+        return self._accept_open_play() + self._end_if_over(ended_ms)
 
-    def _take_open_play(self) -> Effects:
+    def _accept_open_play(self) -> Effects:
         """Take the open play as it is; the clock of the seat to move runs on."""
         record = self.book.accept()
-        return Effects(records=(record,)) + self._tell_drawn(self.book.turns[-1])
+        return Effects(records=(record,)) + self._send_drawn(self.book.turns[-1])
 
-    def _tell_drawn(self, play: TurnRecord) -> Effects:
-        return self._say(play.seat, views.drawn(self.book, play))
+    def _send_drawn(self, play: TurnRecord) -> Effects:
+        return self._send(play.seat, views.drawn(self.book, play))
 
     def _refuse(self, seat: int, move: str, error: IllegalMove, now_ms: int) -> Effects:
         refusal = RefusedMove(
@@ -456,7 +456,7 @@ class Table:
         )
         effects = self._record(refusal)
         if refusal.attempt < ATTEMPTS:
-            return effects + self._say(seat, views.refused(self.book, refusal, self._taken_ms))
+            return effects + self._send(seat, views.refused(self.book, refusal, self._taken_ms))
         message = f"{move}: {error}"
         fault = accusation(seat, "illegal", message)
         return effects + self.end("illegal", message, now_ms, 1 - seat, [fault])
@@ -501,10 +501,10 @@ class Table:
             return Effects()
         accepted = Effects()
         if self.book.is_open and OUTCOMES[outcome].won_by != "nobody":
-            accepted = self._take_open_play()
+            accepted = self._accept_open_play()
             over = self.book.game.over if self.book.game else None
             if over is not None:
                 outcome, winner, message, faults = over.reason, None, "", ()
         ended = self.book.end(outcome, winner, message, now_ms, faults)
         verdict = views.game_over(self.book)
-        return accepted + Effects(records=(ended,)) + self._say_to_all(lambda _to: verdict)
+        return accepted + Effects(records=(ended,)) + self._send_to_all(lambda _to: verdict)

@@ -237,8 +237,8 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _failed(sentence: str, status: int) -> int:
-    from .options import say
+    from .options import print_notice
 
     if sentence:
-        say(sentence)
+        print_notice(sentence)
     return status

@@ -38,7 +38,7 @@ class AccessFiles(NamedTuple):
         return self.certificate.context if self.certificate else None
 
 
-def read_access_files(settings: Mapping[str, Any], tell: Callable[[str], None]) -> AccessFiles:
+def read_access_files(settings: Mapping[str, Any], log_line: Callable[[str], None]) -> AccessFiles:
     """Read the files that a server's settings name, and check its admission; or fail.
 
     Anybody may play at loopback; elsewhere only where ``open_to_all`` says so.
@@ -53,8 +53,8 @@ def read_access_files(settings: Mapping[str, Any], tell: Callable[[str], None]) 
         )
     with sentences():
         check_admission(settings["admission"], settings["max_games"])
-        tokens = KnownTokens(settings["tokens"], tell) if has_tokens else None
-        admins = KnownTokens(settings["admins"], tell) if "admins" in settings else None
+        tokens = KnownTokens(settings["tokens"], log_line) if has_tokens else None
+        admins = KnownTokens(settings["admins"], log_line) if "admins" in settings else None
     cert, key = settings.get("tls_cert"), settings.get("tls_key")
     if key is not None and cert is None:
         raise CommandFailed("--tls-key needs --tls-cert")
@@ -63,7 +63,7 @@ def read_access_files(settings: Mapping[str, Any], tell: Callable[[str], None]) 
         with sentences():
             certificate = Certificate(cert, key)
         if warning := certificate.warning():
-            options.say(warning)
+            options.print_notice(warning)
     private = settings.get("tokens"), settings.get("admins"), key or cert
     hidden = tuple(path for path in private if path is not None)
     return AccessFiles(tokens, admins, certificate, hidden)
@@ -74,7 +74,7 @@ def rereading(
     access: AccessFiles,
     settings: Mapping[str, Any],
     read: Callable[[], Mapping[str, Any]],
-    tell: Callable[[str], None],
+    log_line: Callable[[str], None],
 ) -> Callable[[], None]:
     """Return a function that reads a server's files again, for SIGHUP.
 
@@ -92,14 +92,14 @@ def rereading(
             if tokens is not None:
                 tokens.reread()
         if access.certificate is not None:
-            renew(access.certificate, tell)
+            renew(access.certificate, log_line)
         server.check_tokens()
         try:
             problem = read()
             with sentences():
                 check_admission(problem["admission"], problem["max_games"])
         except CommandFailed as failure:
-            tell(f"{failure}; until that is corrected, the old settings stay")
+            log_line(f"{failure}; until that is corrected, the old settings stay")
             return
         old, new = _flat(in_effect), _flat(problem)
         changed = sorted(name for name in old | new if old.get(name) != new.get(name))
@@ -107,21 +107,21 @@ def rereading(
         server.change(**at_once)
         in_effect.update(at_once)
         now = [name for name in changed if name.partition(".")[0] in _AT_ONCE]
-        tell(f"the settings were read again: {', '.join(now) or 'nothing'} changed")
+        log_line(f"the settings were read again: {', '.join(now) or 'nothing'} changed")
         if later := [name for name in changed if name not in now]:
-            tell(f"{', '.join(later)}: a change takes effect at the next start")
+            log_line(f"{', '.join(later)}: a change takes effect at the next start")
 
     return reread
 
 
-def renew(certificate: Certificate, tell: Callable[[str], None]) -> None:
+def renew(certificate: Certificate, log_line: Callable[[str], None]) -> None:
     """Read a certificate again; if something is wrong, report it and keep the old one."""
     try:
         certificate.renew()
     except ValueError as error:
-        tell(f"{error}; until that is corrected, the old certificate stays")
+        log_line(f"{error}; until that is corrected, the old certificate stays")
         return
-    tell(certificate.warning() or "the certificate was read again")
+    log_line(certificate.warning() or "the certificate was read again")
 
 
 def _flat(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -179,7 +179,7 @@ def admin(
     else:
         if action == "adjust":  # a list has no clocks
             game, player, argument = map(plain, arguments)
-            options.say(f"{player} has {argument} more in game {game}")
+            options.print_notice(f"{player} has {argument} more in game {game}")
         print(state.token or state_text(state))
 
 

@@ -11,7 +11,7 @@ from harness.figures import table
 from harness.server.bridge import Bridge, BridgeConfig, TokenFile, read_config, tokens_of
 
 from .failing import UNREADABLE, CommandFailed, print_json, sentences
-from .options import JsonOption, VerboseOption, log_to_stderr, run, say, until_told_to_stop
+from .options import JsonOption, VerboseOption, log_to_stderr, print_notice, run, until_interrupted
 
 app = App(name="bridge")
 
@@ -81,10 +81,10 @@ def revoke(*ids: str, config: Path, all: Annotated[bool, Parameter(negative="")]
 
 
 async def _run(config: BridgeConfig) -> None:
-    bridge = Bridge(config, say)
+    bridge = Bridge(config, print_notice)
     async with bridge.listening():
-        say(
+        print_notice(
             f"bridge on ws://127.0.0.1:{bridge.port} for {', '.join(sorted(config.origins))}; "
             f"engines: {', '.join(config.engines)}"
         )
-        await until_told_to_stop()
+        await until_interrupted()

@@ -86,7 +86,7 @@ def check(
     asked: list[Asked] = []
     on = options.working(lambda: f"asked {seat} for {len(asked)} positions and games")
     check_it = check_seat(
-        *(seat, equipment, field, time, games, options.say_once(), options.compile_first, asked)
+        *(seat, equipment, field, time, games, options.notice_once(), options.compile_first, asked)
     )
     stopped, result = None, SeatCheck(seat, asked, 0, None, None)  # as far as it came
     try:

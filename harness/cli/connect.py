@@ -193,7 +193,7 @@ async def _play(
     wish: Seek,
     seed: int | None,
     played: _Games,
-    kept: _ResumeSecret | None,
+    resume_secret: _ResumeSecret | None,
 ) -> None:
     """Have a bot of this machine play, over connections that may be lost."""
     printed = ""
@@ -202,25 +202,25 @@ async def _play(
     def lost(why: str) -> None:
         nonlocal printed
         if why != printed:
-            options.say(f"{plain(why)}; connecting again for 5 minutes at most")
+            options.print_notice(f"{plain(why)}; connecting again for 5 minutes at most")
         printed = why
 
-    def hear(message: Message) -> None:
+    def on_message(message: Message) -> None:
         nonlocal printed
         if printed and isinstance(message, Welcome):
-            options.say("connected again")
+            options.print_notice("connected again")
             printed = ""
-        if kept is not None and isinstance(message, Welcome) and message.secret:
-            kept.keep(message.secret)
-        played.hear(message)
+        if resume_secret is not None and isinstance(message, Welcome) and message.secret:
+            resume_secret.store(message.secret)
+        played.on_message(message)
 
-    secret = "" if kept is None else kept.read()
+    secret = "" if resume_secret is None else resume_secret.read()
     await live(
         *(spec, equipment, lambda runner: runner.run(join, lost=lost)),
         name=played.name,
         seed=seed,
         seek=wish,
-        hear=hear,
+        on_message=on_message,
         secret=secret,
     )
 
@@ -245,7 +245,7 @@ class _ResumeSecret:
         is_private = status.st_uid == os.geteuid() and not status.st_mode & 0o077
         return text if is_private and re.fullmatch(r"([0-9a-f]{2}){16,64}", text) else ""
 
-    def keep(self, secret: str) -> None:
+    def store(self, secret: str) -> None:
         """Keep one for the next start; if it can't be kept, say once what that comes to."""
         try:
             folder = _state_folder()
@@ -254,7 +254,7 @@ class _ResumeSecret:
             remove_unused(folder, "*")
         except OSError as error:
             if not self._has_failed:
-                options.say(
+                options.print_notice(
                     f"{plain(str(error))}; a bot that is killed now can't come back to its game: "
                     "set XDG_STATE_HOME to a folder that may be written"
                 )
@@ -283,7 +283,7 @@ async def _relay(
         while True:
             match (await server.receive()).content:
                 case Seeking() as seeking:
-                    played.hear(seeking)
+                    played.on_message(seeking)
                     break
                 case Ping(id=number):
                     await server.send(Pong(id=number))
@@ -295,7 +295,7 @@ async def _relay(
         if server is not None:
             await server.close()
         raise
-    if (why := await Relay(server, ours, wish.games, played.hear).run()) != PLAYED:
+    if (why := await Relay(server, ours, wish.games, played.on_message).run()) != PLAYED:
         raise ChannelClosed(why)
 
 
@@ -354,11 +354,11 @@ async def _exchange(
 ) -> None:
     """Pass messages between the bot and the host until all games are played."""
     last_words = ""
-    maker = SeatMaker(spec, spec.name, equipment, seed, notice=options.say_once())
+    maker = SeatMaker(spec, spec.name, equipment, seed, notice=options.notice_once())
     try:
         bot = await maker.worker()
         try:
-            options.say(f"{spec.name} waits for a host to write {host.peer}")
+            options.print_notice(f"{spec.name} waits for a host to write {host.peer}")
             why = await Relay(host, bot.channel).run()
             last_words = bot.stderr_tail.strip()
         finally:
@@ -400,7 +400,7 @@ class _Games:
     _declined: str = ""
     _sought: bool = False
 
-    def hear(self, message: Message) -> None:
+    def on_message(self, message: Message) -> None:
         """Take a message that was received or sent.
 
         Raises:
@@ -411,7 +411,7 @@ class _Games:
         if witness := self._draws.get(getattr(message, "game", None) or ""):
             witness.hear(message)
         if isinstance(message, Seeking) and (why := message.held_back or message.not_rated):
-            options.say(f"waits: {plain(why)}" if message.held_back else plain(why))
+            options.print_notice(f"waits: {plain(why)}" if message.held_back else plain(why))
         match message:
             case Welcome(games=games) if self._earlier is None:
                 self._earlier = games
@@ -423,7 +423,9 @@ class _Games:
                     raise TurnedAway(f"{absent}; --wait waits until somebody comes with that name")
                 if absent or message.opponent is None:
                     at_table = f" at the table {plain(message.table)}" if message.table else ""
-                    options.say(f"waits for {plain(message.opponent or 'an opponent')}{at_table}")
+                    options.print_notice(
+                        f"waits for {plain(message.opponent or 'an opponent')}{at_table}"
+                    )
             case Goodbye(code="kicked" | "withdrawn", message=why):
                 raise TurnedAway(plain(why))
             case NewGame():
@@ -439,10 +441,14 @@ class _Games:
     def _begin(self, offer: NewGame) -> None:
         new = offer.game not in self._offers
         if new and self.lexicon in lexicon_names() and self.lexicon != offer.lexicon:
-            options.say(f"the server plays with {plain(offer.lexicon)}, not with {self.lexicon}")
+            options.print_notice(
+                f"the server plays with {plain(offer.lexicon)}, not with {self.lexicon}"
+            )
         if new and self._is_earlier(offer.game) and offer.you is not None:
             opponent = plain(offer.players[1 - offer.you])
-            options.say(f"going on with earlier game {plain(offer.game)} against {opponent}")
+            options.print_notice(
+                f"going on with earlier game {plain(offer.game)} against {opponent}"
+            )
         self._offers[offer.game] = offer
         self._plays.setdefault(offer.game, {}).update({play.seq: play for play in offer.history})
 
@@ -464,7 +470,7 @@ class _Games:
                 self._unproven[reason] += 1
         except DrawError as error:
             self.misdealt += 1
-            options.say(plain(f"GAME {over.game} WAS NOT DEALT AS COMMITTED TO: {error}"))
+            options.print_notice(plain(f"GAME {over.game} WAS NOT DEALT AS COMMITTED TO: {error}"))
 
     def _is_earlier(self, game: str) -> bool:
         return game in (self._earlier or ())
@@ -480,7 +486,9 @@ class _Games:
         if self.results:
             print(table_text(stats, self.results, columns), end="", flush=True)
         for reason, games in self._unproven.items():
-            options.say(f"the tiles of {counted(games, 'game')} may have been chosen: {reason}")
+            options.print_notice(
+                f"the tiles of {counted(games, 'game')} may have been chosen: {reason}"
+            )
         if as_json:
             print_json(as_json_object(stats))
 

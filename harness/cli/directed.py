@@ -97,7 +97,9 @@ def plan_of(
                 )
             now = {name: getattr(config, name) for name in ("concurrency", "transport", "time")}
             config = replace(begun, **now)
-        options.say(f"{'goes on with the' if is_begun else 'begins a new'} tournament in {folder}")
+        options.print_notice(
+            f"{'goes on with the' if is_begun else 'begins a new'} tournament in {folder}"
+        )
         directors = _director_tokens(file_settings.directors, folder, access.tokens)
         guests = [spec.name for spec in map(parse_seat, config.seats) if spec.kind == "guest"]
         entrants = None if access.tokens is not None else _entrant_tokens(guests, folder)
@@ -108,7 +110,7 @@ def plan_of(
             directors=directors,
             is_open=file_settings.open,
             wait_s=wait_s,
-            notice=options.say_once(),
+            notice=options.notice_once(),
             entrants=entrants,
             hidden=access.hidden,
         )
@@ -135,7 +137,9 @@ def _entrant_tokens(names: Sequence[str], folder: Path) -> dict[str, str]:
             f"{line}\n" for line in (*lines, *(" ".join(entry) for entry in made.items()))
         )
         write_file(path, text, private=True)
-        options.say(f"tokens of {counted(len(new), 'entrant')} are in {path}: give each its own")
+        options.print_notice(
+            f"tokens of {counted(len(new), 'entrant')} are in {path}: give each its own"
+        )
     return {name: hash_token(tokens_by_name[name]) for name in names}
 
 
@@ -153,7 +157,7 @@ def _director_tokens(
             continue
         if not path.exists():
             write_file(path, f"{new_token()}\n", private=True)
-            options.say(f"the token of {name}, a director, is in {path}")
+            options.print_notice(f"the token of {name}, a director, is in {path}")
         read_text(path)  # what is wrong with it is said at the start
 
     def read() -> dict[str, str]:

@@ -12,7 +12,7 @@ from cyclopts import App, Parameter
 from harness import figures
 
 from .failing import CommandFailed, sentences
-from .options import Count, say
+from .options import Count, print_notice
 from .preparing import seat_modules
 from .study_run import Many, StudyRun, explaining, load_field, show_rows
 
@@ -168,4 +168,4 @@ def calibration(
         study = Calibration(Games(seats, field, recorded_games.seed), racks, recorded_games)
     rows = run.work([study], positions)
     if (there := rows["losses"][0].positions) < positions:
-        say(f"the games of --from have {figures.counted(there, 'position')}, and no more")
+        print_notice(f"the games of --from have {figures.counted(there, 'position')}, and no more")

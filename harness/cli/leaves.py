@@ -45,7 +45,7 @@ def leaves(
         alphabet = loaded.distribution.alphabet
         warnings = leave_table_warnings(table, words) if words else []
         for sentence in (*untrained(table, FORMULA, letters), *warnings):
-            options.say(sentence)
+            options.print_notice(sentence)
         asked = [_leave(text, loaded) for text in tiles]
         asked = asked or [(tile,) for tile in range(len(alphabet) + 1)]
         rows = [(alphabet.text(leave), loaded.value(leave)) for leave in asked]

@@ -61,11 +61,11 @@ def install(language: str = "", /) -> None:
         )
     listed = PACKAGE_LISTS[language]
     if listed.source.is_file():
-        options.say(f"reading {listed.source}")
+        options.print_notice(f"reading {listed.source}")
     making = options.working(f"making the lexicon {language}")
     with sentences(kinds=UNREADABLE), naming(package_lists.installed_path(language)), making:
         note = package_lists.install(listed, lambda lines: telling(lines, "lines"))
-        options.say(f"{note.words:,} words are left")
+        options.print_notice(f"{note.words:,} words are left")
         lexicon = options.load_words(language)
         _ = lexicon.word_map  # kept too, so that no game waits until it is made
     print(f"{language}: {note.words:,} words of {note.origin}, in {note.tiles} tiles")

@@ -234,7 +234,7 @@ def go_on(terms: TournamentConfig, folder: Path, how: Running) -> None:
     how.prepare(terms, words)
     _start_engines(makers, words, f"{folder} is as it was: ")
     for change in moved_players:
-        options.say(change)
+        options.print_notice(change)
     terms = msgspec.structs.replace(terms, moved=tuple(moved), code=code)
     _run(terms, words, folder, how)
 
@@ -271,17 +271,21 @@ def _run(terms: TournamentConfig, words: Lexicon, folder: Path, how: Running) ->
     with opened as files:
         test = _tested(terms, files)
         if test is not None and test().is_decided:
-            options.say("the sequential test has decided; no game is added")
+            options.print_notice("the sequential test has decided; no game is added")
         elif terms.is_match and len(files.counted) >= terms.games:
-            options.say(f"all {counted(terms.games, 'game')} are played; --games N goes on to more")
+            options.print_notice(
+                f"all {counted(terms.games, 'game')} are played; --games N goes on to more"
+            )
         try:
             with (
                 sentences(kinds=FAILURES, status=1),
-                open_cluster(how.cluster, options.say) if how.cluster else nullcontext() as workers,
+                open_cluster(how.cluster, options.print_notice)
+                if how.cluster
+                else nullcontext() as workers,
             ):
                 options.run(_play(terms, words, files, workers, tell if how.page else None))
                 if how.luck:
-                    measure_luck(terms, words, files, options.say)
+                    measure_luck(terms, words, files, options.print_notice)
         except KeyboardInterrupt as stop:
             played = f"{len(files.counted):,} of {counted(terms.games, 'game')}"
             if not terms.is_match:
@@ -317,7 +321,7 @@ async def _play(
     told_on_page: Callable[[], None] | None,
 ) -> None:
     """Play all games; with a page, ``told_on_page`` prints the result and the page stays."""
-    notice = options.say_once()
+    notice = options.notice_once()
     progress: MatchProgress | TournamentProgress
     test = _tested(terms, files)
     if terms.is_match:
@@ -349,11 +353,11 @@ async def _play(
             why = why_not_live(terms.seats)
             sight = OwnSight(not why, why)
             screen = await opened.enter_async_context(
-                OwnScreen(tournament, files, words, sight, options.say).listening()
+                OwnScreen(tournament, files, words, sight, options.print_notice).listening()
             )
-            options.say(f"the page is {screen.url}; type {screen.code} there")
+            options.print_notice(f"the page is {screen.url}; type {screen.code} there")
             if why:
-                options.say(f"racks and thoughts show after each game: {why}")
+                options.print_notice(f"racks and thoughts show after each game: {why}")
             options.open_in_browser(screen.url)
         with progress:
             if isinstance(progress, TournamentProgress):
@@ -367,8 +371,8 @@ async def _play(
             raise MatchError(f"{why}; --resume tries again")
         if told_on_page is not None:
             told_on_page()
-            options.say(f"the {terms.kind} is over; its page stays until Ctrl-C")
-            await options.until_told_to_stop()
+            options.print_notice(f"the {terms.kind} is over; its page stays until Ctrl-C")
+            await options.until_interrupted()
 
 
 async def _pause(
@@ -380,7 +384,7 @@ async def _pause(
         if files.pause.exists() != is_paused:
             is_paused = not is_paused
             progress.pause(is_paused)
-            options.say(
+            options.print_notice(
                 f"paused: games under way are played to their end, and no other begins; "
                 f"rm {files.pause} goes on"
                 if is_paused

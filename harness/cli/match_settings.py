@@ -234,7 +234,9 @@ def configure(
         raise CommandFailed(_OWN_ROUNDS)
     games = settings.games or (MOST_TESTED if test else 2)
     if test and games < 2 * FEWEST_PAIRS:
-        options.say(f"a test needs {FEWEST_PAIRS} pairs of games; --games {games} can't decide it")
+        options.print_notice(
+            f"a test needs {FEWEST_PAIRS} pairs of games; --games {games} can't decide it"
+        )
     config = TournamentConfig(
         seats=tuple(spec.anywhere for spec in specs),
         names=names,
@@ -311,7 +313,7 @@ def warn_of_shared_draws(terms: TournamentConfig) -> None:
     begun = terms.fresh_draws()
     for name, why in terms.fresh_draws(contained).items():
         if name not in begun and terms.seed is not None:
-            options.say(
+            options.print_notice(
                 f"{name} could remember the draws of a pair's first game ({why}); the pairs "
                 f"share them all the same, as when the {terms.kind} began"
             )
@@ -334,12 +336,14 @@ def _openings(
     if file is None:
         return ()
     with sentences(kinds=UNREADABLE):
-        openings = read_openings(file, rules, options.say_once())
+        openings = read_openings(file, rules, options.notice_once())
     _check_openings(openings, specs, rules)
     boards = [read_cgp(opening, rules).board for opening in openings]
     if unknown := unknown_words(boards, words):
         lacking = counted(len(unknown), "word")
-        options.say(f"{file} has {lacking} that {words.name} lacks, which stay: {some(unknown)}")
+        options.print_notice(
+            f"{file} has {lacking} that {words.name} lacks, which stay: {some(unknown)}"
+        )
     return openings
 
 

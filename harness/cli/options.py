@@ -348,7 +348,7 @@ def load_words(name_or_path: str, distribution: TileDistribution | None = None) 
     from lexicons.store import load_lexicon
 
     def building(sentence: str) -> None:
-        say(sentence)
+        print_notice(sentence)
         compile_first(["lexicons.build"])
 
     with sentences(kinds=UNREADABLE), working(f"loading the words of {name_or_path}"):
@@ -384,7 +384,7 @@ def load_given(equipment: Equipment, lexicon: Lexicon) -> Tables:
             *leave_table_warnings(equipment.leaves, lexicon),
             *win_probability_warnings(equipment.win_probabilities, lexicon),
         ):
-            say(sentence)
+            print_notice(sentence)
         return tables
 
 
@@ -463,7 +463,7 @@ def warn_of_readers(url: str, token: str | None) -> None:
     address = urlsplit(url)
     host, is_open = address.hostname, address.scheme == "ws"
     if token and host and is_open and not is_loopback(host):
-        say(f"the token goes to {host} unencrypted, since {url} is not wss://")
+        print_notice(f"the token goes to {host} unencrypted, since {url} is not wss://")
 
 
 def make_folder(path: Path) -> Path:
@@ -489,18 +489,18 @@ def fresh_folder(place: str) -> Path:
 # --- a command that runs --------------------------------------------------------------------------
 
 
-def say(sentence: str) -> None:
+def print_notice(sentence: str) -> None:
     """Print a notice to stderr, after ``tilewire: ``, as all commands do."""
-    _told[:] = time.monotonic(), "", 0.0
+    _last_printed[:] = time.monotonic(), "", 0.0
     _print(f"tilewire: {sentence}\n")
 
 
-def tell(progress: str, share: float = 0.0) -> None:
+def show_progress(progress: str, share: float = 0.0) -> None:
     """Show how far a command is: as a notice, or on a terminal until the next line replaces it.
 
     A ``share`` of the work that is done, 0 to 1, is drawn there as a bar.
     """
-    _told[:] = time.monotonic(), progress, share
+    _last_printed[:] = time.monotonic(), progress, share
     if not is_terminal():
         _print(f"tilewire: {progress}\n")
         return
@@ -516,7 +516,7 @@ def is_terminal() -> bool:
 
 FIRST_S, EVERY_S = 3.0, 20.0
 """Seconds before the first line of progress without a terminal, and between others."""
-_told: list[Any] = [0.0, "", 0.0]
+_last_printed: list[Any] = [0.0, "", 0.0]
 """When this process last printed to stderr; and the progress that this was, with its share."""
 
 
@@ -533,10 +533,10 @@ def working(on: str | Callable[[], str]) -> Iterator[None]:
     def follow() -> None:
         pause_s = FIRST_S
         while not over.wait(0.5):
-            (shown_at, progress, share), now = _told, time.monotonic()
+            (shown_at, progress, share), now = _last_printed, time.monotonic()
             if now - max(shown_at, began) >= pause_s:
                 what = (progress.partition("; ")[0] or on) if isinstance(on, str) else on()
-                tell(f"{what}; {minutes(now - began)} so far", share)
+                show_progress(f"{what}; {minutes(now - began)} so far", share)
                 pause_s = 1.0 if is_terminal() else EVERY_S
 
     thread = threading.Thread(target=follow, daemon=True)
@@ -546,9 +546,9 @@ def working(on: str | Callable[[], str]) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-        if is_terminal() and _told[1]:
+        if is_terminal() and _last_printed[1]:
             _print("")
-        _told[1:] = "", 0.0
+        _last_printed[1:] = "", 0.0
 
 
 def compile_first(modules: Iterable[str]) -> None:
@@ -566,30 +566,34 @@ def compile_first(modules: Iterable[str]) -> None:
         if first is None:
             first = progress
             left = counted(progress.total - progress.ready, "search kernel")
-            say(f"compiling {left} for this processor, once for this version")
+            print_notice(f"compiling {left} for this processor, once for this version")
         if progress.waits_for and not is_waiting:
             is_waiting = True
-            say(f"another command compiles {progress.waits_for}; waiting for it")
+            print_notice(f"another command compiles {progress.waits_for}; waiting for it")
         if is_terminal() or now >= last_shown + EVERY_S / 2:
             last_shown, spent = now, now - began
             left = f", about {spent / progress.share - spent:.0f} s left" if progress.share else ""
-            tell(f"{progress.ready} of {progress.total} kernels ready{left}", progress.share)
+            show_progress(
+                f"{progress.ready} of {progress.total} kernels ready{left}", progress.share
+            )
 
     with sentences(kinds=(CompilationFailed,), status=1), working("compiling"):
         try:
-            compile_kernels(modules, show, say)
+            compile_kernels(modules, show, print_notice)
         finally:
             if first is not None:
                 which = "all" if last.ready == last.total else f"{last.ready} of"
                 others = last.ready - first.ready - last.compiled
                 by_others = f", {others} of them by another command" if others else ""
                 spent = time.monotonic() - began
-                say(f"{which} {counted(last.total, 'kernel')} ready after {spent:.0f} s{by_others}")
+                print_notice(
+                    f"{which} {counted(last.total, 'kernel')} ready after {spent:.0f} s{by_others}"
+                )
 
 
-def say_once() -> Callable[[str], None]:
+def notice_once() -> Callable[[str], None]:
     """Return a function that prints each notice once, though many processes send it; 20 at most."""
-    return once(say)
+    return once(print_notice)
 
 
 def open_in_browser(url: str) -> None:
@@ -648,14 +652,14 @@ def run(main: Coroutine[Any, Any, _T]) -> _T:
             signal.signal(number, handler)
 
 
-async def until_told_to_stop() -> asyncio.Event:
+async def until_interrupted() -> asyncio.Event:
     """Wait for SIGTERM or Ctrl-C; return the event that a second one sets."""
     stop, at_once = asyncio.Event(), asyncio.Event()
 
-    def told() -> None:
+    def on_signal() -> None:
         (at_once if stop.is_set() else stop).set()
 
     for number in (signal.SIGTERM, signal.SIGINT):
-        asyncio.get_running_loop().add_signal_handler(number, told)
+        asyncio.get_running_loop().add_signal_handler(number, on_signal)
     await stop.wait()
     return at_once

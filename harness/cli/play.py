@@ -100,7 +100,7 @@ def play(
     clock = time_control(ServerTime(), {"initial_ms": time, "increment_ms": increment}, host)
     specs, opponent = _bots(bot)
     person = _person(name, specs)
-    options.say("loading words, tables and bots")
+    options.print_notice("loading words, tables and bots")
     games = max(2, usable_cores())
     with sentences():
         check_admission(Admission(), games)
@@ -168,10 +168,10 @@ class OwnServer:
     is_named: bool = False
     listens: bool = False
 
-    def tell(self, sentence: str) -> None:
+    def log_line(self, sentence: str) -> None:
         """Print what becomes of games of an earlier start; the person sees the rest."""
         if not self.listens:
-            options.say(plain(sentence))
+            options.print_notice(plain(sentence))
 
     def _take_up(self, journal: Journal) -> None:
         """Take the name, and the bot, of the person's game that is open, or of the only one."""
@@ -188,7 +188,7 @@ class OwnServer:
         if mine:
             bot = opened[mine[0]]
             if offered.opponent not in (None, bot):
-                options.say(f"your game against {bot} is open and comes first")
+                options.print_notice(f"your game against {bot} is open and comes first")
             self.offered = replace(offered, name=mine[0], opponent=offered.opponent or bot)
 
     @asynccontextmanager
@@ -213,7 +213,7 @@ class OwnServer:
                     time=self.clock,
                     max_games=self.games,
                     drain_s=0,
-                    tell=self.tell,
+                    log_line=self.log_line,
                     offered=self.offered,
                     analysis=OWN_ANALYSIS,
                     analyst=partial(AnalysisProcess.start, idle=idle, hidden=hidden),
@@ -231,11 +231,13 @@ async def on_page(house: OwnServer, view: str, kept: str, *, opens: bool) -> Non
             url = f"http://{reached_at(house.host, server.port)}/#/{view}"
             print(f"{view} at {url} (Ctrl-C ends it; {kept})", flush=True)
             if not is_loopback(house.host):
-                options.say(f"anybody who can reach {house.host} may {view} here, as you may")
+                options.print_notice(
+                    f"anybody who can reach {house.host} may {view} here, as you may"
+                )
             if opens:
                 options.open_in_browser(url)
 
-        interrupted = asyncio.ensure_future(options.until_told_to_stop())
+        interrupted = asyncio.ensure_future(options.until_interrupted())
         await until_stopped(server, started, interrupted)
 
 

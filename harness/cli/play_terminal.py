@@ -112,10 +112,10 @@ class Terminal:
 
     def draw(self, view: RenderableType) -> None:
         """Draw a game."""
-        self.say("")
+        self.show("")
         print_view(view, self.console)
 
-    def say(self, text: str) -> None:
+    def show(self, text: str) -> None:
         """Print a text, made safe: names in it are chosen by others."""
         print("\n".join(map(plain, text.split("\n"))), flush=True, file=self.console.file)
 
@@ -134,7 +134,7 @@ class Person(Player):
         self._rack: list[int] = []
         self._asked_ms = self._challenge_ms = 0
 
-    def hear(self, message: Message) -> None:
+    def receive(self, message: Message) -> None:
         """Learn at once of a turn, and of the end of the game, also while a move is awaited."""
         if isinstance(message, GameOver):
             self._over = message
@@ -146,7 +146,7 @@ class Person(Player):
         """Say who begins."""
         self._board = view.position.board
         begins = "you begin" if view.seat == 0 else f"{view.players[0]} begins"
-        self._terminal.say(f"{view.players[0]} – {view.players[1]}: {begins}")
+        self._terminal.show(f"{view.players[0]} – {view.players[1]}: {begins}")
 
     def observe(self, view: View, play: Observed) -> None:
         """Keep a turn for the list of moves."""
@@ -171,15 +171,15 @@ class Person(Player):
         name = view.players[play.seat]
         move = format_full_move(play.move, self._board, view.rules.distribution.alphabet)
         question = f"challenge {' and '.join(play.words)}? (y/n, {self._challenge_ms // 1_000} s) "
-        self._terminal.say(f"{name} plays {move} for {play.score}")
+        self._terminal.show(f"{name} plays {move} for {play.score}")
         try:
             while (answer := self._ask(question).lower()) not in NO:
                 if now_ms() - self._asked_ms > self._challenge_ms:
-                    self._terminal.say("too late: the play stands, and your move is next")
+                    self._terminal.show("too late: the play stands, and your move is next")
                     break
                 if answer in YES:
                     return play.words
-                self._terminal.say("y challenges the play; n accepts it, and your move is next")
+                self._terminal.show("y challenges the play; n accepts it, and your move is next")
         except _Woken:
             pass
         return ()
@@ -191,12 +191,12 @@ class Person(Player):
             try:
                 move = self._done(view, self._ask("your move (? for help): "))
                 if move is not None:
-                    self._terminal.say(f"{view.players[view.opponent]} is to move")
+                    self._terminal.show(f"{view.players[view.opponent]} is to move")
                     return Choice(move)
             except _Woken:
                 return Choice(PASS)  # nobody waits for this
             except ValueError as error:
-                self._terminal.say(str(error).replace(f" ({TILES_OPTIONS})", ""))
+                self._terminal.show(str(error).replace(f" ({TILES_OPTIONS})", ""))
 
     def _ask(self, question: str) -> str:
         """Return what is typed.
@@ -218,29 +218,29 @@ class Person(Player):
         """
         word, _, rest = line.partition(" ")
         match word.lower(), rest.strip():
-            case "", "":
+            case ["", ""]:
                 self._draw(view)
-            case "?" | "help", "":
-                self._terminal.say(HELP)
-            case "shuffle", "":
+            case ["?" | "help", ""]:
+                self._terminal.show(HELP)
+            case ["shuffle", ""]:
                 random.shuffle(self._rack)
                 self._draw(view)
-            case "check", asked if asked:
+            case ["check", asked] if asked:
                 is_valid = "is valid" if view.is_word(asked) else "is not valid"
-                self._terminal.say(f"{asked.upper()} {is_valid}")
-            case "try" | "exch" | "exchange", "":
+                self._terminal.show(f"{asked.upper()} {is_valid}")
+            case ["try" | "exch" | "exchange", ""]:
                 raise ValueError("name the tiles or the move, such as exch ABC or try 8D WORD")
-            case "try", asked:
+            case ["try", asked]:
                 move = self._legal(view, asked)
-                self._terminal.say(f"{view.text(move)} scores {view.score(move)}")
-            case "resign", "":
+                self._terminal.show(f"{view.text(move)} scores {view.score(move)}")
+            case ["resign", ""]:
                 if self._terminal.agrees("give up this game? (y/n) ", self):
                     self.resign(view.game)
                     self._terminal.wait(self)
                     raise _Woken
-            case "pass", "":
+            case ["pass", ""]:
                 return PASS
-            case "exch" | "exchange", tiles if tiles:
+            case ["exch" | "exchange", tiles] if tiles:
                 return self._legal(view, f"-{tiles}")
             case _:
                 return self._legal(view, line)
@@ -255,7 +255,7 @@ class Person(Player):
 
     def refused(self, view: View, move: Move, message: str) -> None:
         """Say why a move was refused."""
-        self._terminal.say(message)
+        self._terminal.show(message)
 
     def game_over(self, view: View, result: Result) -> None:
         """Draw the end, with both racks."""
@@ -301,7 +301,7 @@ async def play_games(
 ) -> None:
     """Play games on a server until the person has enough, or leaves one."""
     asking = PlayerThread("terminal")
-    terminal.say(f"{opponent} gets ready; ? at your turn says what to type")
+    terminal.show(f"{opponent} gets ready; ? at your turn says what to type")
     again = True
     while again:
         try:
@@ -318,12 +318,12 @@ async def _play_game(
     person = Person(terminal)
     bot = Bot(name, lambda: person, equipment, seek=Seek(opponent=opponent))
 
-    def hear(message: Message) -> None:
+    def receive(message: Message) -> None:
         if isinstance(message, Welcome):
             runner.games.earlier = frozenset()  # a game that was left is the one to play
-        person.hear(message)
+        person.receive(message)
 
-    runner = BotRunner(bot, hear)
+    runner = BotRunner(bot, receive)
     loop = asyncio.get_running_loop()
     person.resign = lambda game: loop.call_soon_threadsafe(runner.resign, game)
     await runner.run(partial(dial, url))

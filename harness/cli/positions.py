@@ -25,7 +25,7 @@ from lexicons.text import name_of, read_text
 from protocol.channel import now_ms
 
 from .failing import UNREADABLE, CommandFailed, sentences
-from .options import TableOptions, compile_first, load_given, load_words, say, working
+from .options import TableOptions, compile_first, load_given, load_words, print_notice, working
 
 if TYPE_CHECKING:
     from engine.movegen.evaluation import Evaluation
@@ -97,14 +97,14 @@ def compare_words(where: str, named: str, lexicon: str) -> None:
     """Print a notice if what is read names another lexicon than ``--lexicon``."""
     ours, theirs = name_of(lexicon), plain(named)
     if theirs and theirs.casefold() != ours.casefold():
-        say(
+        print_notice(
             f"{where} names the lexicon {theirs}, and this is {ours}: words that {ours} "
             f"lacks count as phonies; give the words of {theirs} with --lexicon FILE"
         )
 
 
 def read_game(
-    what: str, rules: Rules, strict: bool = False, tell: Callable[[str], object] = say
+    what: str, rules: Rules, strict: bool = False, tell: Callable[[str], object] = print_notice
 ) -> GameFile | None:
     """Read ``GAME.gcg`` or ``GAME.gcg@LINE``, or fail; None for what can only be a CGP.
 
@@ -233,7 +233,7 @@ def note_unknown_words(words: Lexicon, *boards: Board) -> None:
     from harness.matches.openings import unknown_words
 
     if unknown := unknown_words(boards, words):
-        say(f"words on the board that {words.name} lacks: {some(unknown)}")
+        print_notice(f"words on the board that {words.name} lacks: {some(unknown)}")
 
 
 @contextmanager
@@ -241,11 +241,11 @@ def interruptible(stop: Callable[[], None]) -> Iterator[None]:
     """Have the first Ctrl-C call ``stop``, to end with what is known; a second ends the command."""
     before = signal.getsignal(signal.SIGINT)
 
-    def hear(*_: object) -> None:
+    def on_interrupt(*_: object) -> None:
         signal.signal(signal.SIGINT, before)
         stop()
 
-    signal.signal(signal.SIGINT, hear)
+    signal.signal(signal.SIGINT, on_interrupt)
     try:
         yield
     finally:

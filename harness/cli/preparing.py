@@ -46,7 +46,7 @@ def try_out(
     used = set[str]()
     for where, name, spec in seats:
         with sentences(where):
-            maker = SeatMaker(spec, name, equipment, notice=options.say, hidden=hidden)
+            maker = SeatMaker(spec, name, equipment, notice=options.print_notice, hidden=hidden)
             used |= options.run(maker.try_out())
     return used
 
@@ -90,4 +90,4 @@ def warm(
     prepare(named, equipment, *(() if seats else (ANALYST,)))
     with sentences():
         Generator(words, rule_set)  # lays the words out, and keeps them for all processes
-    options.say("all is compiled")
+    options.print_notice("all is compiled")

@@ -11,7 +11,15 @@ from msgspec import Meta
 from harness.figures import counted
 
 from .failing import CommandFailed
-from .options import JsonOption, LexiconOption, SeedOption, WorkersOption, load_words, say, working
+from .options import (
+    JsonOption,
+    LexiconOption,
+    SeedOption,
+    WorkersOption,
+    load_words,
+    print_notice,
+    working,
+)
 from .positions import read_game
 from .study_run import explaining, load_field, resumable, show_rows, telling
 
@@ -74,7 +82,7 @@ def make(
         resumable(path),
         open_records(path, studies[0].settings()) as file,
         working("looking for puzzles"),
-        open_workers(workers, None, say) as processes,
+        open_workers(workers, None, print_notice) as processes,
     ):
         for study, most in zip(studies, wanted.values(), strict=True):
             records = fill(study, file, most, processes, telling(most, "puzzles", study.name))
@@ -85,7 +93,7 @@ def make(
     with explaining("--out", out):
         write_files(out, dict(zip(wanted, made, strict=True)), field.rules, about)
     both = counted(len(made[0]), "endgame"), counted(len(made[1]), "pre-endgame")
-    say(f"{out} has {' and '.join(both)}")
+    print_notice(f"{out} has {' and '.join(both)}")
 
 
 @app.command(name="list")

@@ -17,7 +17,15 @@ from lexicons.store import lexicon_names
 
 from .board_view import terminal_width
 from .failing import UNREADABLE, CommandFailed, print_json, sentences
-from .options import JsonOption, LexiconOption, lexicon_for, load_words, make_folder, say, working
+from .options import (
+    JsonOption,
+    LexiconOption,
+    lexicon_for,
+    load_words,
+    make_folder,
+    print_notice,
+    working,
+)
 from .positions import is_file
 
 if TYPE_CHECKING:
@@ -67,7 +75,7 @@ def games(
         with sentences(kinds=UNREADABLE):
             corrected = FolderContents(address.parent).corrected
     with sentences(kinds=(JournalError,), status=1), working(f"reading {journal}"):
-        stored_games = read_games(address, lambda error: say(str(error)))
+        stored_games = read_games(address, lambda error: print_notice(str(error)))
         if out is not None:
             _write(stored_games, lexicon, make_folder(out), corrected, by_month=by_month)
             return
@@ -131,10 +139,10 @@ def _write(
         count += 1
         opened = game.opened
         if game.ended is None:
-            say(f"{game.game}: it is not over yet")
+            print_notice(f"{game.game}: it is not over yet")
             continue
         if game.is_short:
-            say(f"{game.game}: an old game, whose moves are in the server's archive only")
+            print_notice(f"{game.game}: an old game, whose moves are in the server's archive only")
             continue
         try:
             tiles = rules_in_play(opened.rules).distribution
@@ -143,15 +151,15 @@ def _write(
                     lexicons[tiles] = load_words(lexicon_for(lexicon, tiles), tiles)
                 except CommandFailed as failed:
                     lexicons[tiles] = None
-                    say(f"games with {tiles.name} tiles: {failed}")
+                    print_notice(f"games with {tiles.name} tiles: {failed}")
             words = lexicons[tiles]
             if words is None or words.checksum != opened.lexicon_checksum:
                 other = f"played with other words ({opened.lexicon})"
-                say(f"{game.game}: {other}; name them by --lexicon")
+                print_notice(f"{game.game}: {other}; name them by --lexicon")
                 continue
             book = Scorebook.restored(game.records, None, words)
         except ValueError as wrong:
-            say(f"{game.game}: {wrong}")
+            print_notice(f"{game.game}: {wrong}")
             continue
         title = f"{opened.players[0]} against {opened.players[1]}"
         text = game_record(book, title, corrected.get(game.game, {}))
@@ -160,7 +168,7 @@ def _write(
         written += 1
     if lexicons and not any(lexicons.values()):
         raise CommandFailed("no game can be written without the words that it was played with")
-    say(f"{written} of {counted(count, 'game')} written to {folder}")
+    print_notice(f"{written} of {counted(count, 'game')} written to {folder}")
 
 
 def backup(journal: str, file: str, /) -> None:
@@ -191,7 +199,7 @@ def backup(journal: str, file: str, /) -> None:
     has = f"{database_at(file).name} has {counted(copied.games, 'game')}"
     if copied.damage is not None:
         raise CommandFailed(f"{copied.damage}; {has}", status=1)
-    say(f"{has}, and is whole")
+    print_notice(f"{has}, and is whole")
 
 
 def journal_at(text: str) -> Path | str:

@@ -67,7 +67,7 @@ def read_games(
             lexicons.add(read.gcg.lexicon)
     if not games:
         for sentence in left_out:
-            options.say(sentence)
+            options.print_notice(sentence)
         where = f"{', '.join(named)} {'is' if len(named) == 1 else 'are'}"
         raise CommandFailed(f"{where} without a game to review; games are GCG files, NAME.gcg")
     return games, left_out
@@ -106,7 +106,7 @@ def review_games(
     study, out = Reviews(settings, games), run.out
 
     def close(records: Sequence[Record]) -> None:
-        turns, notes = study.all_turns(records), list(left_out)
+        turns, notes = study.every_turn(records), list(left_out)
         if turns and not run.json_:
             print_view(Text("\n".join(["", *(note for _, note in TABLES.values())]), "dim"))
         all_turns = sum(len(games[record["number"]].turns) for record in records)
@@ -123,12 +123,12 @@ def review_games(
                 "show FILE has them"
             )
         for note in notes:
-            options.say(note)
+            options.print_notice(note)
         if out is not None and turns:
             rows = [(field.name for field in fields(TurnRow)), *map(astuple, turns)]
             write_file(out / "turns.csv", csv_text(rows))
             write_file(out / "review.html", as_html(study, records, notes))
-            options.say(f"written: {out / 'review.html'} and {out / 'turns.csv'}")
+            options.print_notice(f"written: {out / 'review.html'} and {out / 'turns.csv'}")
 
     if out is not None:
         run = replace(run, out=options.make_folder(out) / "turns.jsonl")

@@ -45,11 +45,11 @@ from .serving import (
     RESERVE_BYTES,
     House,
     is_any,
+    log_line,
     offered,
     reached_at,
     read_bots,
     return_freed_memory,
-    tell,
     time_control,
     until_stopped,
 )
@@ -228,8 +228,8 @@ def serve(
     options.check_containment((settings := read_all())["require_containment"])
     _check_standby(settings)
     threads, ponder = settings["threads"], settings["ponder"]
-    specs, access = _bots(settings), read_access_files(settings, tell)
-    options.say("loading words, tables and bots")
+    specs, access = _bots(settings), read_access_files(settings, log_line)
+    options.print_notice("loading words, tables and bots")
     equipped = partial(options.equipment_named, threads=threads, ponder=ponder)
     equipment = equipped(settings)
     if ponder:
@@ -277,7 +277,9 @@ def _check_standby(settings: ServerFile) -> None:
         raise CommandFailed(f"--standby waits for a journal that several machines reach: {needs}")
     if settings["standby"] and not settings["admission"].proxies:
         unless = "admission.proxies lists the balancer's"
-        options.say(f"connections through a balancer count as one address, unless {unless}")
+        options.print_notice(
+            f"connections through a balancer count as one address, unless {unless}"
+        )
 
 
 def _run_tournament(
@@ -288,8 +290,8 @@ def _run_tournament(
     read: Callable[[], ServerFile],
 ) -> None:
     """Run a tournament until a signal comes, and print its table."""
-    access = read_access_files(settings, tell)
-    options.say("loading words, tables and bots")
+    access = read_access_files(settings, log_line)
+    options.print_notice("loading words, tables and bots")
     with sentences(kinds=(OSError,), status=1):  # before there is a folder
         options.run(check_address(settings["host"], settings["port"]))
     from .directed import plan_of  # brings numba in, which a server otherwise starts without
@@ -310,20 +312,20 @@ def _run_tournament(
                 max_games=settings["max_games"],
                 drain_s=drain_s,
                 tls=access.tls,
-                tell=tell,
+                log_line=log_line,
                 admission=settings["admission"],
                 admins=access.admins,
                 plan=plan,
             )
-            reread = rereading(server, access, settings | clock, lambda: read() | clock, tell)
-            interrupted = asyncio.ensure_future(options.until_told_to_stop())
+            reread = rereading(server, access, settings | clock, lambda: read() | clock, log_line)
+            interrupted = asyncio.ensure_future(options.until_interrupted())
             started = partial(_started, server, str(plan.files.path), reread)
             await until_stopped(server, started, interrupted)
 
     with plan.files as files, sentences(kinds=(*FAILURES, PeerError), status=1):
         try:
             options.run(run())
-            options.say(f"tilewire serve --tournament {file} --out {files.path} goes on")
+            options.print_notice(f"tilewire serve --tournament {file} --out {files.path} goes on")
         finally:
             if files.results:
                 print_table(files, plan.config, as_json=False)
@@ -355,7 +357,7 @@ async def _serve(
 ) -> None:
     await check_address(settings["host"], settings["port"])  # before there is a journal
     standby, patient = settings["standby"], False
-    interrupted = asyncio.ensure_future(options.until_told_to_stop())  # heard between states, too
+    interrupted = asyncio.ensure_future(options.until_interrupted())  # heard between states, too
     in_effect = settings.copy()
     try:
         while True:
@@ -372,7 +374,7 @@ async def _serve(
             with closing(journal):
                 try:
                     server = _server(journal, settings, drain_s, access, house)
-                    reread = rereading(server, access, in_effect, read, tell)
+                    reread = rereading(server, access, in_effect, read, log_line)
                     storage = f"journal {journal.name}"
                     if "ladder" in settings:
                         tables_text = " and ".join(settings["ladder"].tables)
@@ -388,7 +390,7 @@ async def _serve(
                     lost = str(error)
             if lost is None:
                 return
-            tell(f"{lost}; the games are left to whoever has the journal next")
+            log_line(f"{lost}; the games are left to whoever has the journal next")
             standby = patient = True
     finally:
         interrupted.cancel()
@@ -410,7 +412,7 @@ def _server(
         max_games=settings["max_games"],
         drain_s=drain_s,
         tls=access.tls,
-        tell=tell,
+        log_line=log_line,
         admission=settings["admission"],
         analysis=settings["analysis"],
         analyst=partial(AnalysisProcess.start, hidden=(*access.hidden, *files_at(settings["db"]))),
@@ -443,11 +445,11 @@ def _started(
         reread()
     s, address = "s" * (server.tls is not None), reached_at(server.host, server.port)
     everywhere = f" at all {'IPv4 ' * ('.' in server.host)}addresses" * is_any(server.host)
-    tell(f"serving on ws{s}://{address}, page http{s}://{address}/{everywhere}, {storage}")
+    log_line(f"serving on ws{s}://{address}, page http{s}://{address}/{everywhere}, {storage}")
     if server.tls is None and not is_loopback(server.host):
-        options.say(
+        options.print_notice(
             f"what is sent to {server.host} can be read on its way, tokens too; serve wss by "
             "--tls-cert, here or in a reverse proxy"
         )
     if server.journal.notice:
-        options.say(server.journal.notice)
+        options.print_notice(server.journal.notice)

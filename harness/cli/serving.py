@@ -144,7 +144,7 @@ class House:
         """Open a table; a game's own words and rules replace those of the equipment."""
         lexicon = lexicon or options.load_equipped(equipment)
         seats: dict[str, Callable[[], Seat]] = {}
-        notice = options.say_once()
+        notice = options.notice_once()
         for bot, spec in self.specs.items():
             hidden = self._hidden
             maker = SeatMaker(spec, bot, equipment, self._seed, notice=notice, hidden=hidden)
@@ -154,7 +154,7 @@ class House:
                 if name == MAIN:
                     raise
                 where = f"table {name}: " if name else ""
-                options.say(f"{where}{bot} does not play there: {error}")
+                options.print_notice(f"{where}{bot} does not play there: {error}")
                 continue
             self._makers.append(maker)
             self._lent.setdefault(bot, maker)  # the main table comes first
@@ -255,15 +255,15 @@ async def until_stopped(
     at_once = told.result()
     if server.drain_s:
         hurry = "a second signal (Ctrl-C) ends it at once"
-        tell(f"stopping; games may end within {server.drain_s:.0f} s; {hurry}")
+        log_line(f"stopping; games may end within {server.drain_s:.0f} s; {hurry}")
     left = await server.stop(at_once)
     are = "is" if left == 1 else "are"
     resumed = f"; {counted(left, 'game')} {are} left to be resumed at the next start"
-    tell(f"stopped{resumed if left else ''}")
+    log_line(f"stopped{resumed if left else ''}")
     return None
 
 
-def tell(sentence: str) -> None:
+def log_line(sentence: str) -> None:
     """Print what has happened, and when, made safe: names in it are chosen by others.
 
     Where it can't be printed, as on a full disk, the games go on.

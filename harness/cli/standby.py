@@ -21,7 +21,7 @@ from harness.server.answers import AGAIN_SOON, as_json
 from protocol.websocket import HttpAnswer, listen
 
 from .access_files import AccessFiles, renew
-from .serving import RESERVE_BYTES, tell
+from .serving import RESERVE_BYTES, log_line
 
 RETRY_S = 0.5
 
@@ -103,7 +103,7 @@ class Standby:
                     raise
                 why = self._unsure = str(error)
             if why != printed:
-                tell(f"standing by at port {self.port}: {why}")
+                log_line(f"standing by at port {self.port}: {why}")
                 printed = why
             if self._unsure:
                 await asyncio.wait({told}, timeout=RETRY_S)
@@ -111,5 +111,5 @@ class Standby:
 
     def _reread(self) -> None:
         if self.access.certificate is not None:
-            renew(self.access.certificate, tell)
-        tell("standing by; all other files are read again when this host serves")
+            renew(self.access.certificate, log_line)
+        log_line("standing by; all other files are read again when this host serves")

@@ -51,7 +51,7 @@ def study(
     equipment = tables.for_game(rules)
     begun = _read(what, options.load_rule_set(equipment.rules))
     clock = time_control(ServerTime(), {}, host)
-    options.say("loading words and tables")
+    options.print_notice("loading words and tables")
     prepare([], equipment, ANALYST)
     offered = Offered(is_private=True, study=begun)
     failures = JournalError, OSError, SeatError

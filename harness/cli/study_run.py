@@ -111,7 +111,7 @@ class StudyRun:
                 try:
                     with (
                         options.working(f"{count:,} {studies[0].unit} to do"),
-                        open_workers(self.workers, self.cluster, options.say) as workers,
+                        open_workers(self.workers, self.cluster, options.print_notice) as workers,
                     ):
                         for study in studies:
                             tell = telling(count, study.unit, study.name)
@@ -213,7 +213,7 @@ def draw_beside(out: Path, draw: Callable[[_T, Path], None], what: _T) -> None:
     """
     path = out.with_name(f"{out.name}.png")
     if why_not := why_no_pictures():
-        options.say(f"{path} is left out: {why_not}")
+        options.print_notice(f"{path} is left out: {why_not}")
     else:
         draw(what, path)
 
@@ -238,7 +238,9 @@ def resumable(out: Path | None) -> Iterator[None]:
         try:
             yield
         except KeyboardInterrupt:
-            options.say(f"stopped; the same command goes on with {out}" if out else "stopped")
+            options.print_notice(
+                f"stopped; the same command goes on with {out}" if out else "stopped"
+            )
             raise
 
 
@@ -268,8 +270,8 @@ def telling(
             left = f", {figures.minutes(seconds)} left"
         line = f"{of}: {there:,} of {wanted:,} {what}{left}".removeprefix(": ")
         if there < wanted:
-            options.tell(line, there / wanted)
+            options.show_progress(line, there / wanted)
         else:
-            options.say(line)
+            options.print_notice(line)
 
     return tell

@@ -14,7 +14,7 @@ from harness.writing import replacing, write_file
 from lexicons.text import read_text
 
 from .failing import CommandFailed, sentences
-from .options import say
+from .options import print_notice
 
 
 def token(
@@ -46,14 +46,14 @@ def token(
     secret = new_token()
     line = f"{name} {hash_token(secret)}"
     if tokens is None:
-        say(f"for the server's file of tokens: {line}")
+        print_notice(f"for the server's file of tokens: {line}")
     else:
         with sentences(kinds=(ValueError,)), sentences(f"{tokens} can't be written: ", (OSError,)):
-            _keep(tokens.resolve(), name, line, replace=replace)
+            _write_token(tokens.resolve(), name, line, replace=replace)
     print(secret)
 
 
-def _keep(path: Path, name: str, line: str, *, replace: bool) -> None:
+def _write_token(path: Path, name: str, line: str, *, replace: bool) -> None:
     """Put a line into a file of tokens; it replaces the name's old line."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -117,16 +117,18 @@ def leaves(
         training = LeaveTraining(lexicon, rules, goal, checkpoint)
         if resume:
             training.resume()
-            options.say(f"going on after {training.games:,} games")
+            options.print_notice(f"going on after {training.games:,} games")
         try:
             with (
                 options.working("playing games"),
-                open_workers(playing.workers, playing.cluster, options.say) as workers,
+                open_workers(playing.workers, playing.cluster, options.print_notice) as workers,
             ):
-                table = training.run(workers, partial(_tell, floor), time.monotonic)
+                table = training.run(workers, partial(_show_round, floor), time.monotonic)
         except KeyboardInterrupt:
             if checkpoint.exists():
-                options.say(f"stopped; {checkpoint} has what is known, and --resume goes on")
+                options.print_notice(
+                    f"stopped; {checkpoint} has what is known, and --resume goes on"
+                )
             raise
         write_klv(out, table)
         study_run.draw_beside(out, draw_leaves, table)
@@ -174,7 +176,7 @@ def winprob(
     with (
         study_run.explaining(),
         options.working("playing games"),
-        open_workers(playing.workers, playing.cluster, options.say) as workers,
+        open_workers(playing.workers, playing.cluster, options.print_notice) as workers,
     ):
         play = partial(play_and_tally, workers, field)
         table = fit_win_probabilities(play(games, playing.seed, study_run.telling(games, "games")))
@@ -222,7 +224,7 @@ def features(
             rules,
             games,
             terms.seed,
-            lambda generation: options.say(str(generation)),
+            lambda generation: options.print_notice(str(generation)),
             threads=threads,
             with_simulation=with_simulation,
         )
@@ -231,14 +233,14 @@ def features(
         weights = replace(weights, made={"command": command, **weights.made})
         write_rack_weights(out, weights)
         study_run.draw_beside(out, draw_rack_weights, weights)
-    options.say(f"{out} is written")
+    options.print_notice(f"{out} is written")
 
 
-def _tell(floor: int, news: RoundDone | TableMade) -> None:
+def _show_round(floor: int, news: RoundDone | TableMade) -> None:
     from harness.lab.training.leaves import GENERATIONS, RoundDone
 
     if isinstance(news, RoundDone):
-        options.say(
+        options.print_notice(
             f"generation {news.generation + 1} of {len(GENERATIONS)}: {news.games:,} games "
             f"({figures.share(news.share)}), {news.games_per_s:,.0f} a second, "
             f"{figures.minutes(news.seconds_left)} left, {news.mean_score:.1f} points a player"
@@ -249,12 +251,12 @@ def _tell(floor: int, news: RoundDone | TableMade) -> None:
         with suppress(ValueError):  # there are no such tiles
             tiles = news.leaves.distribution.alphabet.tiles(text)
             values.append(f"{text} {figures.number(news.leaves.value(tiles))}")
-    options.say(
+    options.print_notice(
         f"table {news.generation + 1}: {news.samples:,} racks in {news.games:,} games; leaves "
         f"moved {news.movement:.2f} points on average; {', '.join(values)}"
     )
     if news.generation + 1 == len(GENERATIONS):
-        options.say(
+        options.print_notice(
             f"the leave seen least was in {news.fewest_samples:,} racks; {news.below_floor:,} were "
             f"in fewer than {floor:,}"
         )
@@ -285,4 +287,4 @@ def _describe(
     )
     write_manifest(out, manifest)
     drawn = "" if why_no_pictures() else f" and {out.name}.png"
-    options.say(f"{out} is written, with {out.name}.json{drawn}")
+    options.print_notice(f"{out} is written, with {out.name}.json{drawn}")

@@ -48,7 +48,7 @@ from protocol.websocket import dial
 from .asking import answered
 from .board_view import MoveView, SideView, clock_text, fresh_squares, game_view
 from .failing import CommandFailed
-from .options import client_tls, run, say
+from .options import client_tls, print_notice, run
 
 WAITS_S = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 8.0, 8.0)
 """Waits before the tries to connect again; they start over after each move that is seen."""
@@ -303,7 +303,7 @@ async def _join_again(
     url: str, tls: ssl.SSLContext | None, waits: Iterator[float], lost: ChannelClosed
 ) -> Channel:
     most_s = sum(WAITS_S)
-    say(f"{plain(str(lost))}; connecting again for {most_s:.0f} s at most")
+    print_notice(f"{plain(str(lost))}; connecting again for {most_s:.0f} s at most")
     for wait in waits:
         await asyncio.sleep(wait)
         try:
@@ -311,7 +311,7 @@ async def _join_again(
         except ChannelClosed as closed:
             lost = closed
         else:
-            say("connected again")
+            print_notice("connected again")
             return channel
     raise ChannelClosed(f"{lost}; given up after {most_s:.0f} s")
 
@@ -332,9 +332,9 @@ async def _only_game(channel: Channel) -> str:
                     why = f"the tournament at {channel.peer} is over; its page has the games"
                     raise CommandFailed(why, status=1)
                 if event.waits not in ("", waits):
-                    say(plain(event.waits))
+                    print_notice(plain(event.waits))
         if not looks:
-            say(f"no game is on at {channel.peer}; waiting for one (Ctrl-C ends this)")
+            print_notice(f"no game is on at {channel.peer}; waiting for one (Ctrl-C ends this)")
         looks += 1
         await asyncio.sleep(ASK_AGAIN_S)
     if len(games) == 1:

@@ -90,7 +90,7 @@ class MatchProgress:
             self._bar.stop()
             self._bar = None
         elif self._unsaid:
-            self._say()
+            self._print()
 
     def game_finished(self, result: GameResult) -> None:
         """Count a finished game; void games are replayed and don't count."""
@@ -100,7 +100,7 @@ class MatchProgress:
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], completed=self._done, **self._fields())
         elif self._clock() - self._said >= EVERY_S or self._done >= self._total:
-            self._say()
+            self._print()
 
     def pause(self, is_paused: bool) -> None:
         """Show that no game begins, or that games begin again."""
@@ -108,7 +108,7 @@ class MatchProgress:
         if self._bar is not None:
             self._bar.update(self._bar.task_ids[0], **self._fields())
 
-    def _say(self) -> None:
+    def _print(self) -> None:
         self._said, self._unsaid = self._clock(), False
         # Not through rich, which wraps lines without a terminal.
         print(self.line(), file=self.console.file, flush=True)

@@ -63,7 +63,7 @@ class Administration:
         """
         wishes: asyncio.Queue[Administer] = asyncio.Queue()
 
-        def hear(message: Message, _at_ms: int) -> None:
+        def receive(message: Message, _at_ms: int) -> None:
             match message:
                 case Error() | Goodbye():
                     pass
@@ -82,10 +82,10 @@ class Administration:
                 except PeerError as error:
                     link.refuse(error)
 
-        link = Link(channel, hear)
+        link = Link(channel, receive)
         attach(link)
         link.send(welcome())
-        self.lobby.hosting.tell(f"{name}, an admin, is here, from {channel.peer}")
+        self.lobby.hosting.log_line(f"{name}, an admin, is here, from {channel.peer}")
         obeying = asyncio.create_task(obey())
         try:
             await link.run()
@@ -144,14 +144,14 @@ class Administration:
                     self._game(act).end("host_error", f"ended by {why}")
                     ending.add(self._game(act).game)
                 case "adjust":
-                    self._give(act, why)
+                    self._grant(act, why)
                 case "invite":
                     token = await self.invitations.make()
         except JournalError as error:
             raise PeerError("host_error", str(error), retry="later") from None
         except ValueError as error:
             raise PeerError("bad_act", str(error), retry="no") from None
-        self.lobby.hosting.tell(f"admin {by}: {_in_words(act)}")
+        self.lobby.hosting.log_line(f"admin {by}: {_in_words(act)}")
         # A player is gone a little later than its connection.
         ending |= {each.peer for each in ending if isinstance(each, Caller)}
         with suppress(TimeoutError):
@@ -208,14 +208,14 @@ class Administration:
             raise PeerError("unknown_game", f"no game {act.game!r} is on", retry="no")
         return host
 
-    def _give(self, act: Administer, why: str) -> None:
+    def _grant(self, act: Administer, why: str) -> None:
         host, name = self._game(act), _whom(act)
         players = host.book.opened.players
         if name not in players:
             raise PeerError("bad_act", f"{' and '.join(players)} play game {host.game}, not {name}")
         if act.ms is None:
             raise PeerError("bad_act", "adjust needs the time that is given")
-        host.give(players.index(name), act.ms, why)
+        host.grant(players.index(name), act.ms, why)
 
 
 def _whom(act: Administer) -> str:

@@ -69,7 +69,7 @@ class Claims:
             self._origins.pop(name, None)
         else:
             origin = _Origin(self._hashed(network_of(address)), time.time())
-            await self._journal.claim_name(name, hashed, *self._kept(name, origin))
+            await self._journal.claim_name(name, hashed, *self._stored_names(name, origin))
             self._origins[name] = origin
             self._unused[origin.block] += 1
         self._add_looks(name)
@@ -89,7 +89,7 @@ class Claims:
             origin = _Origin(self._hashed(block_of(address)), time.time())
             self._origins[name] = origin
             try:
-                await self._journal.change(*self._kept(name, origin))
+                await self._journal.change(*self._stored_names(name, origin))
             except BaseException:
                 self._origins.pop(name, None)
                 raise
@@ -138,7 +138,9 @@ class Claims:
     def _is_claim(self, name: str) -> bool:
         return self._journal.token_hash(name) is not None
 
-    def _kept(self, name: str, origin: _Origin) -> tuple[tuple[str, tuple[str | float, ...]], ...]:
+    def _stored_names(
+        self, name: str, origin: _Origin
+    ) -> tuple[tuple[str, tuple[str | float, ...]], ...]:
         return (_KEEP_KEY, (self._key,)), (_KEEP, (name, *origin))
 
     def _forget(self, name: str) -> None:

@@ -109,7 +109,7 @@ class TournamentDirection:
             directed=True,
             hold=lambda: self._files.paused is not None or self._waits,
             away=self._away,
-            paired=self._tell_round,
+            paired=self._announce_round,
         )
         self._queue = self.tournament.queue
         self._schedule = self._queue.schedule
@@ -206,11 +206,11 @@ class TournamentDirection:
         if wish.opponent is not None:
             why = "the tournament says who plays whom; seek without an opponent"
             raise PeerError("bad_opponent", why)
-        player.tell(Seeking(games=wish.games, held_back=self._waits_for() or None))
+        player.send_message(Seeking(games=wish.games, held_back=self._waits_for() or None))
 
     def _join(self, name: str, why: str = "") -> None:
         self._schedule.join(Joined(name, why))
-        self._lobby.hosting.tell(f"{name} joins the tournament")
+        self._lobby.hosting.log_line(f"{name} joins the tournament")
         self._queue.look_again()
 
     def _begin_if_all_are_here(self) -> None:
@@ -239,12 +239,14 @@ class TournamentDirection:
 
     # --- what is told ---------------------------------------------------------------------------
 
-    def _tell_round(self, paired: Round | None) -> None:
+    def _announce_round(self, paired: Round | None) -> None:
         if paired is None and not self._queue.over:
-            self._lobby.hosting.tell(self._waits_for())
-            self._tell_players()
+            self._lobby.hosting.log_line(self._waits_for())
+            self._send_waits()
         elif paired is None:
-            self._lobby.hosting.tell("the tournament is over; its results can still be corrected")
+            self._lobby.hosting.log_line(
+                "the tournament is over; its results can still be corrected"
+            )
             self._summarize()
         else:
             names = self._schedule.config.names
@@ -257,16 +259,18 @@ class TournamentDirection:
                 if len(pairing.names) == 1 and pairing.round == paired.number
             ]
             absent = [f"{names[entrant]} is absent" for entrant in self._queue.absences.reasons]
-            self._lobby.hosting.tell(f"round {paired.number}: {', '.join(pairs + byes + absent)}")
-        self._tell_directors()
+            self._lobby.hosting.log_line(
+                f"round {paired.number}: {', '.join(pairs + byes + absent)}"
+            )
+        self._send_directors()
 
-    def _tell_players(self) -> None:
+    def _send_waits(self) -> None:
         """Tell players who are here why no game begins."""
         for player in self._lobby.players:
-            player.tell(Seeking(held_back=self._waits_for()))
+            player.send_message(Seeking(held_back=self._waits_for()))
 
     def _finished(self, result: GameResult) -> None:
-        self._tell_directors()
+        self._send_directors()
         for entrant in self._files.withdrawn:
             self._let_go(entrant)
 
@@ -293,7 +297,7 @@ class TournamentDirection:
             return begins[:MAX_SENTENCE]
         return ""
 
-    def _tell_directors(self, corrected: int | None = None) -> None:
+    def _send_directors(self, corrected: int | None = None) -> None:
         if self._links:
             listed = self.standing_list(corrected=corrected)
             for link in self._links:
@@ -391,7 +395,7 @@ class TournamentDirection:
         raises PeerError if the director is none any more.
         """
 
-        def hear(message: Message, _at_ms: int) -> None:
+        def receive(message: Message, _at_ms: int) -> None:
             match message:
                 case Error() | Goodbye():
                     pass
@@ -403,10 +407,10 @@ class TournamentDirection:
                 case _:
                     raise wrong_role(message, "a director")
 
-        link = Link(channel, hear)
+        link = Link(channel, receive)
         attach(link)
         link.send(welcome())
-        self._lobby.hosting.tell(f"{name}, a director, is here, from {channel.peer}")
+        self._lobby.hosting.log_line(f"{name}, a director, is here, from {channel.peer}")
         self._links.add(link)
         try:
             await link.run()
@@ -426,7 +430,7 @@ class TournamentDirection:
                     if self._files.paused:
                         raise _refused("the tournament is paused already")
                     self._files.decide(Paused(why))
-                    self._tell_players()
+                    self._send_waits()
                 case Direct(action="resume"):
                     is_held = self._files.paused is not None or self._files.ended
                     if not is_held and not self._waits:
@@ -466,8 +470,8 @@ class TournamentDirection:
                 case _:
                     needs = "needs more: a name, a number or an opponent"
                     raise PeerError("bad_direction", f"{message.action} {needs}")
-        self._lobby.hosting.tell(f"{by} directs: {_in_words(message)}")
-        self._tell_directors(message.number if message.action == "correct" else None)
+        self._lobby.hosting.log_line(f"{by} directs: {_in_words(message)}")
+        self._send_directors(message.number if message.action == "correct" else None)
 
     def _known(self, name: str) -> int:
         if (entrant := self._entrant(name)) is None:

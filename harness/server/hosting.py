@@ -56,7 +56,7 @@ class Hosting:
     """Measures how late the server's event loop is."""
     has_token: Callable[[str], bool] = lambda _name: False
     """Returns whether a name can be used only with its token."""
-    tell: Callable[[str], None] = lambda _sentence: None
+    log_line: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about each game that begins or ends, with names as players chose them."""
     ended: Callable[[Scorebook, Ended], None] = lambda _book, _ended: None
     """Takes each game that ends."""
@@ -81,7 +81,7 @@ class Hosting:
 
     def _put_aside(self, why: str) -> None:
         self.set_aside += 1
-        self.tell(f"{why}; it is set aside, and stays in the journal")
+        self.log_line(f"{why}; it is set aside, and stays in the journal")
 
     def _restored(self, kept: KeptGame) -> Scorebook | str:
         """Return a game as it stands, or why it can't go on."""
@@ -104,7 +104,7 @@ class Hosting:
             log.error("game not restored", game=kept.game, reason=repr(error))
             return f"its records can't be played ({error or type(error).__name__})"
         log.info("game restored", game=kept.game, turns=len(book.turns))
-        self.tell(f"game {kept.game} goes on: {' – '.join(opened.players)}")
+        self.log_line(f"game {kept.game} goes on: {' – '.join(opened.players)}")
         return book
 
     def _kind(self, opened: Opened, label: Mapping[str, Any]) -> TableKind | None:
@@ -164,13 +164,13 @@ class Hosting:
         try:
             if fresh:
                 await self.journal.create(host.book.opened, label)
-                self.tell(f"game {host.game} begins: {' – '.join(host.book.opened.players)}")
+                self.log_line(f"game {host.game} begins: {' – '.join(host.book.opened.players)}")
             began = loop.time()
             ended = await host.run()
             took_s = loop.time() - began
             self.ended(host.book, ended)
             players = host.book.opened.players
-            self.tell(
+            self.log_line(
                 f"game {host.game} is over: {' – '.join(players)}, {result_text(players, ended)}"
             )
         finally:

@@ -278,7 +278,7 @@ class Lobby:
         block = block_of(address)
         held = self.waiting.hold_back(lambda name: block_of(self.players[name].address) == block)
         for name, wish in held.items():
-            self._tell_sought(self.players[name], wish)
+            self._send_sought(self.players[name], wish)
 
     # --- seeking --------------------------------------------------------------------------------
 
@@ -327,7 +327,7 @@ class Lobby:
         if rated is None and kind.casual is not None:
             self._casual[player.name] = kind
         self.waiting.put(player.name, wish)
-        self._tell_sought(player, wish)
+        self._send_sought(player, wish)
         if not self._is_full:
             self._untold[player.name] = wish
         self.pair_soon()
@@ -351,12 +351,12 @@ class Lobby:
         self.admissions.check_journal(player.address, self.max_games)
         self.admissions.check_seek(player.name, player.address)
 
-    def _tell_sought(self, player: PresentPlayer, wish: Seek, not_rated: str | None = None) -> None:
+    def _send_sought(self, player: PresentPlayer, wish: Seek, not_rated: str | None = None) -> None:
         """Tell a player what it seeks, why that may take long, and why its game isn't rated."""
         table = wish.table if self.hosting.tables.names else None
         if self.ladder is not None and wish.opponent is None:
             table = self.ladder.table_of(wish).name
-        player.tell(
+        player.send_message(
             Seeking(
                 opponent=wish.opponent,
                 games=wish.games,
@@ -420,7 +420,7 @@ class Lobby:
             self._pair_rated(self.ladder)
         for name, wish in self._untold.items():
             if self._is_full and name in self.waiting and not self.waiting.is_held_back(name):
-                self._tell_sought(self.players[name], wish)
+                self._send_sought(self.players[name], wish)
         self._untold.clear()
         self._take_back()
 
@@ -456,7 +456,7 @@ class Lobby:
             self._casual.pop(guest.name, None)
             assert wish is not None, "it seeks"
             if not_rated is not None:
-                self._tell_sought(guest, wish, not_rated)
+                self._send_sought(guest, wish, not_rated)
             guest.rest = replace(wish, games=wish.games - 1) if wish.games > 1 else None
         book = self.hosting.new_book(kind, time, label)
         for side in label["sides"]:
@@ -479,7 +479,7 @@ class Lobby:
             not_rated = None if paired.is_rated else NOT_RATED
             if not_rated is not None:
                 names = " – ".join(side["name"] for side in paired.sides)
-                self.hosting.tell(f"{names} count as one owner's: their game is not rated")
+                self.hosting.log_line(f"{names} count as one owner's: their game is not rated")
             self._begin(kind, paired.time, label, ladder.take_wish, not_rated)
         if self._looking is not None:
             self._looking.cancel()
@@ -526,13 +526,15 @@ class Lobby:
             player.knows_limit = True
             full = f"{block_of(player.address)} has filled its part of the journal for this hour"
             why = f"{full}, so thoughts in your games are not kept now; games go on"
-            player.tell(Error(code="busy", message=why, retry="later", game=game))
+            player.send_message(Error(code="busy", message=why, retry="later", game=game))
         return False
 
     async def host(self, book: Scorebook, seats: tuple[Seat, Seat]) -> None:
         """Play a game of the journal to its end; its guests are players of this lobby."""
         begins = "begins" if book.game is None else "goes on"
-        self.hosting.tell(f"game {book.opened.game} {begins}: {' – '.join(book.opened.players)}")
+        self.hosting.log_line(
+            f"game {book.opened.game} {begins}: {' – '.join(book.opened.players)}"
+        )
         await self._open(book, seats, {}, fresh=False)
 
     def _open(
@@ -578,7 +580,7 @@ class Lobby:
             lost = Error(code="host_error", message="the game can't be kept", retry="later")
             for guest in guests:
                 guest.rest = None
-                guest.tell(lost)
+                guest.send_message(lost)
         finally:
             for guest in guests:
                 guest.seats.pop(host.game, None)
@@ -600,9 +602,9 @@ class Lobby:
                 self.waiting.put(guest.name, wish)
                 self._untold[guest.name] = wish
                 if self.waiting.is_held_back(guest.name):
-                    self._tell_sought(guest, wish)
+                    self._send_sought(guest, wish)
             except PeerError as refusal:
-                guest.tell(refusal.reply)
+                guest.send_message(refusal.reply)
 
     async def drain(self, patience_s: float, at_once: asyncio.Event) -> int:
         """Start no game, wait for running ones or ``at_once``; return how many are unfinished."""

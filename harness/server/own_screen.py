@@ -86,11 +86,11 @@ class OwnScreen:
         files: MatchFolder,
         lexicon: Lexicon,
         sight: OwnSight,
-        tell: Callable[[str], None],
+        log_line: Callable[[str], None],
     ) -> None:
         self.journal = Journal(files.path / "match.db")
         self._tournament, self._files = tournament, files
-        self._sight, self._tell = sight, tell
+        self._sight, self._log_line = sight, log_line
         self._lag = LagMeter()
         tables = ServerTables(TableKind(lexicon=lexicon))
         self._hosting = Hosting(tables, self.journal, self._lag)
@@ -162,13 +162,13 @@ class OwnScreen:
         if not self._code.accepts("".join(request.headers.get_all(CODE_HEADER)), 0):
             if not self._code.tries:
                 self._code = _new_code()
-                self._tell(
+                self._log_line(
                     f"{MOST_GUESSES:,} wrong codes were sent to the page; if that was not you, a "
                     f"bot guesses. The code is {self.code} now"
                 )
             return wrong(403, "that is not the code that the terminal shows")
         self._code = _new_code()
-        self._tell(f"a browser has the page now; for another one the code is {self.code}")
+        self._log_line(f"a browser has the page now; for another one the code is {self.code}")
         cookie = f"{self._cookie}; HttpOnly; SameSite=Strict; Path=/"
         answer = as_json(self._sight)
         return answer._replace(headers=(*answer.headers, ("Set-Cookie", cookie)))

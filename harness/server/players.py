@@ -69,7 +69,7 @@ class PresentPlayer:
         self.holder = Holder(hash_token(secret)) if secret else Holder(block=block)
         return secret
 
-    def tell(self, message: Message) -> None:
+    def send_message(self, message: Message) -> None:
         """Send it a message, if it is connected."""
         if self.link is not None:
             self.link.send(message)

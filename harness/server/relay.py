@@ -169,11 +169,11 @@ class Relay:
         arbiter: Channel,
         bot: Channel,
         games: int | None = None,
-        hear: Callable[[Message], None] = lambda _message: None,
+        on_message: Callable[[Message], None] = lambda _message: None,
         idle_s: float | None = None,
         is_wanted: Callable[[], bool] = lambda: False,
     ) -> None:
-        self._games, self._hear = games, hear
+        self._games, self._on_message = games, on_message
         self._over = set[str]()
         """Games that are over; a verdict may be sent twice."""
         self._end: asyncio.Future[str] = asyncio.get_running_loop().create_future()
@@ -214,14 +214,14 @@ class Relay:
 
     def _to_bot(self, message: Message, _at_ms: int) -> None:
         if isinstance(message, Goodbye):
-            self._hear(message)
+            self._on_message(message)
         if isinstance(message, Goodbye) or self._end.done():
             return
         if isinstance(message, NewGame) and self._watch and self._watch.refuses(message):
             why = f"{RECALLED}; no game begins beside another"
             self._arbiter.send(Decline(game=message.game, code="busy", message=why))
             return
-        self._hear(message)  # first: what may not be carried raises
+        self._on_message(message)  # first: what may not be carried raises
         self._bot.send(message)
         if self._watch is not None:
             self._watch.to_bot(message)
@@ -233,7 +233,7 @@ class Relay:
     def _to_arbiter(self, message: Message, _at_ms: int) -> None:
         if not isinstance(message, Goodbye):
             self._arbiter.send(message)
-            self._hear(message)
+            self._on_message(message)
             if self._watch is not None:
                 self._watch.to_arbiter(message)
 

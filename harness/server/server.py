@@ -108,7 +108,7 @@ class MatchServer:
     drain_s: float = 30.0
     """Time for games to end after SIGTERM; unfinished ones resume at the next start."""
     tls: ssl.SSLContext | None = None
-    tell: Callable[[str], None] = lambda _sentence: None
+    log_line: Callable[[str], None] = lambda _sentence: None
     """Takes a sentence about whatever happens; the names in it are as peers chose them."""
     admission: Admission = field(default_factory=Admission)
     """Who is let in."""
@@ -142,7 +142,7 @@ class MatchServer:
             self.journal,
             self._lag,
             self.gatekeeper.has_token,
-            self.tell,
+            self.log_line,
             self._metrics.game_ended,
         )
         self._lobby = Lobby(
@@ -346,7 +346,7 @@ class MatchServer:
         if isinstance(error, WrongToken):
             self._admissions.charge_handshakes(caller, WRONG_TOKEN)
         if error.code == "forbidden":
-            self.tell(f"{channel.peer} was turned away: {error.reply.message}")
+            self.log_line(f"{channel.peer} was turned away: {error.reply.message}")
         with contextlib.suppress(ChannelClosed):
             await channel.send(error.reply)
         await channel.close(error.close or 1008, error.code)
@@ -456,13 +456,13 @@ class MatchServer:
             try:
                 await channel.send(Welcome(name=name, software=software()))
                 log.info("bot lent", peer=channel.peer, bot=name)
-                self.tell(f"{name} is lent to {channel.peer}")
+                self.log_line(f"{name} is lent to {channel.peer}")
                 idle_s = self._admissions.config.lent_idle_s
                 lent = LentGames(self._hosting, self._lobby.players, caller.address)
                 relay = Relay(
                     channel,
                     bot.channel,
-                    hear=lent.check,
+                    on_message=lent.check,
                     idle_s=idle_s,
                     is_wanted=lambda: self._lobby.lacks_place,
                 )
@@ -470,7 +470,7 @@ class MatchServer:
                 caller.attach(relay.end)
                 reason = await relay.run()
                 log.info("bot back", peer=channel.peer, bot=name, reason=reason)
-                self.tell(f"{name} is back from {channel.peer}")
+                self.log_line(f"{name} is back from {channel.peer}")
             finally:
                 await bot.kill()
 
@@ -482,7 +482,7 @@ class MatchServer:
         caller: Caller,
         attach: Callable[[Link], None],
     ) -> None:
-        def hear(message: Message, _at_ms: int) -> None:
+        def on_message(message: Message, _at_ms: int) -> None:
             _charge(caller, message)
             match message:
                 case Error() | Goodbye():
@@ -501,7 +501,7 @@ class MatchServer:
             secret, player.holder = UNSET, Holder()
         else:
             secret = player.hold(secret, block_of(caller.address))
-        link = Link(channel, hear)
+        link = Link(channel, on_message)
         attach(link)
         older = self._lobby.arrive(player, link)
         why = "the host failed"
@@ -513,13 +513,13 @@ class MatchServer:
             tables = self.tables.names
             there = replace(welcome(), bots=bots, games=games, tables=tables)
             link.send(replace(there, secret=secret, event=self._event))
-            self.tell(f"{name} is here{' again' if older else ''}, from {channel.peer}")
+            self.log_line(f"{name} is here{' again' if older else ''}, from {channel.peer}")
             if self.direction is not None:
                 self.direction.arrived(name)
             why = await link.run()
         finally:
             if player.link is link:
-                self.tell(f"{name} left")
+                self.log_line(f"{name} left")
             self._lobby.depart(player, link, why)
 
     def _standings(self, shown: int | None = None) -> StandingList:

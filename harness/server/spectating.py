@@ -33,7 +33,7 @@ class Spectating:
         self, channel: Channel, attach: Callable[[Link], None] = lambda _link: None
     ) -> None:
         """Converse until the connection ends; ``attach`` takes the link, which may be dismissed."""
-        link = Link(channel, lambda message, _at_ms: self._hear(link, message))
+        link = Link(channel, lambda message, _at_ms: self._receive(link, message))
         attach(link)
         link.send(welcome())
         try:
@@ -42,7 +42,7 @@ class Spectating:
             for host in self._watched:
                 host.unwatch(link.send)
 
-    def _hear(self, link: Link, message: Message) -> None:
+    def _receive(self, link: Link, message: Message) -> None:
         self.charge(message)
         match message:
             case Error() | Goodbye():

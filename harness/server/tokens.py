@@ -135,7 +135,7 @@ class Invitations:
         self._journal = journal
         rows = journal.rows("SELECT hash, name FROM invitations")
         self._open = {hashed for hashed, name in rows if name is None}
-        self._taken = {name: hashed for hashed, name in rows if name is not None}
+        self._names_in_use = {name: hashed for hashed, name in rows if name is not None}
 
     @property
     def unused(self) -> int:
@@ -144,15 +144,15 @@ class Invitations:
 
     def hash_of(self, name: str) -> str | None:
         """Return the hash of the invitation that has become a name's token."""
-        return self._taken.get(name)
+        return self._names_in_use.get(name)
 
     def names(self) -> Iterable[str]:
         """Return the names that have used one."""
-        return self._taken
+        return self._names_in_use
 
     def release(self, name: str) -> bool:
         """Forget a name's invitation, without waiting for the commit; return whether it had one."""
-        if self._taken.pop(name, None) is None:
+        if self._names_in_use.pop(name, None) is None:
             return False
         self._journal.change_soon(("DELETE FROM invitations WHERE name = ?", (name,)))
         return True
@@ -171,12 +171,12 @@ class Invitations:
         if hashed not in self._open:
             return False
         self._open.remove(hashed)  # nobody else takes it, nor the name, meanwhile
-        self._taken[name] = hashed
+        self._names_in_use[name] = hashed
         statement = "UPDATE invitations SET name = ? WHERE hash = ?"
         try:
             await self._journal.change((statement, (name, hashed)))
         except BaseException:
-            del self._taken[name]
+            del self._names_in_use[name]
             self._open.add(hashed)
             raise
         return True
@@ -280,7 +280,7 @@ class Gatekeeper:
             raise forbidden(f"the name {name!r} is in use")
         is_free = not is_in_use and self.hash_of(name) is None
         if is_free and is_new:
-            check_new_name(name, self.claims.like(name) or alike(name, self._taken()))
+            check_new_name(name, self.claims.like(name) or alike(name, self._names_in_use()))
         if token is not None and is_free and await self.invitations.take(name, token):
             return
         if self.check(name, token):
@@ -344,7 +344,7 @@ class Gatekeeper:
         was_invited = self.invitations.release(name)
         return self.claims.release(name) or was_invited
 
-    def _taken(self) -> Iterator[str]:
+    def _names_in_use(self) -> Iterator[str]:
         """Yield the names that no new one may look like, but for claimed ones."""
         token_names = self.tokens.read() if self.tokens is not None else {}
         return chain(self.reserved, token_names, self.invitations.names())

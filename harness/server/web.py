@@ -109,13 +109,13 @@ class Web:
     ) -> HttpAnswer | Awaitable[HttpAnswer] | None:
         match path:
             case ["games"]:
-                return _told(self._games(query.get("before")))
+                return _answer_or_error(self._games(query.get("before")))
             case ["games", file] if file.endswith(".gcg"):
                 game = file.removesuffix(".gcg")
                 host = self.hosting.games.get(game)
                 if host is not None and host.book.ended is None:
                     return wrong(404, f"the game {game!r} is on; its GCG is here when it is over")
-                return _told(self._read(self._gcg, game))
+                return _answer_or_error(self._read(self._gcg, game))
             case ["games", game]:
                 return self._game(game)
             case ["standings", *number] if len(number) < 2:
@@ -142,7 +142,7 @@ class Web:
                 if isinstance(answer, HttpAnswer):
                     return answer
                 key = ("ladder", *rest, "?", *chain(*sorted(query.items())))
-                return _told(self._shared(key, answer, self.hosting.journal.address))
+                return _answer_or_error(self._shared(key, answer, self.hosting.journal.address))
         return wrong(
             404,
             "no such address; the API has /api/games, /api/games/ID, /api/games/ID.gcg, "
@@ -180,9 +180,9 @@ class Web:
         host = self.hosting.games.get(game)
         if host is None or host.book.ended is not None:
             asked = "game", game, str(self.corrected.get(game))
-            return _told(self._shared(asked, self._disclose, game))
+            return _answer_or_error(self._shared(asked, self._disclose, game))
         if self.own is not None and self.own.live:
-            return _told(self._read(self._live, game))
+            return _answer_or_error(self._read(self._live, game))
         return as_json(_shown(host.book) | {"casual": host.is_casual})
 
     def _disclose(self, game: str) -> HttpAnswer:
@@ -195,7 +195,7 @@ class Web:
         """Return a game as the host's own screen sees it: consistent, as of its last record."""
         stored = read_game(self.hosting.journal.address, game)
         if stored is None:
-            raise _NotTold(f"no game {game[:64]!r} is here")
+            raise _NotShown(f"no game {game[:64]!r} is here")
         book = Scorebook.restored(stored.records, stored.note, self._words_of(stored))
         return as_json(_shown(book, stored, OWNER))
 
@@ -203,17 +203,17 @@ class Web:
         _, book = self._ended(game)
         assert book.ended is not None
         if self.own is None and not is_open(book.opened, book.ended):
-            raise _NotTold("its racks stay hidden: it is void, or half of a pair with equal draws")
+            raise _NotShown("its racks stay hidden: it is void, or half of a pair with equal draws")
         title = " – ".join(book.opened.players)
         return HttpAnswer(200, game_record(book, title, self.corrected.get(game, {})))
 
     def _ended(self, game: str) -> tuple[KeptGame, Scorebook]:
         stored = read_ended_game(self.hosting.journal.address, game)
         if stored is None:
-            raise _NotTold(f"no game {game[:64]!r} is on here, or has ended here")
+            raise _NotShown(f"no game {game[:64]!r} is on here, or has ended here")
         lexicon = self._words_of(stored)
         if stored.is_short:
-            raise _NotTold("it is an old game, whose moves are in the server's archive only")
+            raise _NotShown("it is an old game, whose moves are in the server's archive only")
         book = Scorebook.restored(stored.records, None, lexicon)
         if book.ended is None:
             raise JournalError(f"the end of game {game[:64]} is not in its records")
@@ -223,7 +223,7 @@ class Web:
         lexicon = self.hosting.tables.lexicon_of(kept.opened)
         if lexicon is None:
             other = kept.opened.lexicon
-            raise _NotTold(f"it was played with other words than are here now ({other})")
+            raise _NotShown(f"it was played with other words than are here now ({other})")
         return lexicon
 
     async def _shared(self, asked: tuple[str, ...], job: Callable[..., _T], *values: object) -> _T:
@@ -240,9 +240,9 @@ class Web:
             raise
 
     async def _read(self, job: Callable[..., _T], *values: object) -> _T:
-        """Run a job that takes its time, in a thread, one at a time; _NotTold if many wait."""
+        """Run a job that takes its time, in a thread, one at a time; _NotShown if many wait."""
         if self._waiting >= MOST_WAITING:
-            raise _NotTold("too many games are being read; try again", status=503)
+            raise _NotShown("too many games are being read; try again", status=503)
         self._waiting += 1
 
         async def in_turn() -> _T:
@@ -256,7 +256,7 @@ class Web:
         return await asyncio.shield(asyncio.create_task(in_turn()))
 
 
-class _NotTold(Exception):
+class _NotShown(Exception):
     """What is asked for is not told; the message says why."""
 
     def __init__(self, message: str, status: int = 404) -> None:
@@ -264,11 +264,11 @@ class _NotTold(Exception):
         self.status = status
 
 
-async def _told(answer: Awaitable[HttpAnswer]) -> HttpAnswer:
+async def _answer_or_error(answer: Awaitable[HttpAnswer]) -> HttpAnswer:
     """Return an answer that is read in the journal, or the error if that fails."""
     try:
         return await answer
-    except _NotTold as error:
+    except _NotShown as error:
         return wrong(error.status, str(error))
     except (JournalError, ValueError) as error:
         log.error("not told", reason=str(error))

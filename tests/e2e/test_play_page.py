@@ -392,7 +392,7 @@ class Person:
     async def run_short(self) -> bool:
         """Have little time left when the move is played; the page says so."""
         left_ms = self.book.clocks(now_ms())[self.seat]
-        self.running.host(self.name).give(self.seat, 30_000 - left_ms, "the clock is to warn")
+        self.running.host(self.name).grant(self.seat, 30_000 - left_ms, "the clock is to warn")
         await self.send()
         alert = self.page.get_by_role("alert").get_by_text("Less than a minute")
         await alert.wait_for(state="attached")

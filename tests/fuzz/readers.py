@@ -416,7 +416,7 @@ def _read_files(content: bytes, folder: Path) -> None:
     try:
         for _ in range(2):
             host._exchange.look()
-            host._take()
+            host._receive()
             while host._messages:
                 message = host._messages.popleft()
                 if isinstance(message, NewGame):

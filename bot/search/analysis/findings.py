@@ -238,7 +238,7 @@ def analyse(
     *,
     taken_back: bool = False,
     moves: Sequence[Move] = (),
-    told: Callable[[Findings], None] | None = None,
+    on_progress: Callable[[Findings], None] | None = None,
     stopped: Callable[[], bool] = lambda: False,
 ) -> Findings:
     """Find the best move of a position that is valid by ``engine.rules.rules.why_not``.
@@ -284,8 +284,8 @@ def analyse(
     pulse = Pulse()
     if not question.is_forced:
         for _ in work.slices():
-            if told is not None and pulse.is_due():
-                told(so_far())
+            if on_progress is not None and pulse.is_due():
+                on_progress(so_far())
                 pulse.done()
             if stopped():
                 work.stop()

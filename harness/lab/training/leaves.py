@@ -174,9 +174,9 @@ class LeaveTraining:
                 self.progress.seconds += took
                 self.progress.round += 1
                 tell(self._round_done(games, took))
-                self._keep()
+                self._write_checkpoint()
             tell(self._next_generation())
-            self._keep()
+            self._write_checkpoint()
         return self.field.leaves
 
     def resume(self) -> None:
@@ -199,7 +199,7 @@ class LeaveTraining:
         self.field = replace(self.field, leaves=leaves)
         self.totals = Totals(arrays["counts"], arrays["sums"], **about["totals"])
 
-    def _keep(self) -> None:
+    def _write_checkpoint(self) -> None:
         if self._checkpoint is None:
             return
         totals = dict(vars(self.totals))

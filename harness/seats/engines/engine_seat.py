@@ -139,16 +139,16 @@ class EngineSeat(TaskSeat):
                 Resources(self._lexicon),
                 engine,
                 seed=0,
-                say=self._say,
+                send=self._send,
                 failed=self._inbox.put_nowait,
             )
             await session.prepare()
         except Declined as declined:
-            self._say(Decline(game=offer.game, code=declined.code, message=str(declined)))
+            self._send(Decline(game=offer.game, code=declined.code, message=str(declined)))
         else:
             session.offered(offer)
 
-    def _say(self, *messages: GameMessage) -> None:
+    def _send(self, *messages: GameMessage) -> None:
         """Report messages; an answer counts from its arrival from the engine."""
         session = self._session
         for message in messages:

@@ -63,7 +63,7 @@ class FileExchange:
             raise
         self._content = b""
 
-    def say(self, text: str) -> None:
+    def write_line(self, text: str) -> None:
         """Append a line, which the other side sees whole or not at all."""
         append_line(self._file, f"{text}\n".encode(), self.out)
 
@@ -114,10 +114,10 @@ class FilesEngine(Engine):
         self._name = context.name
         self._game = ""
         self._number = 0
-        self._told = 0
+        self._sent_plays = 0
         self._asked = -1
         self._unreadable = False
-        self._rack_told = self._catching_up = False
+        self._is_rack_sent = self._catching_up = False
         self._scores = 0, 0
         self._recent: deque[str] = deque(maxlen=KEPT_LINES)
 
@@ -134,9 +134,9 @@ class FilesEngine(Engine):
         except BlockingIOError:
             raise Declined("busy", f"another game is played through {self._exchange.out}") from None
         self._game = secrets.token_hex(4)
-        self._exchange.say("")  # ends a line left unfinished by a killed host
+        self._exchange.write_line("")  # ends a line left unfinished by a killed host
         seat = ("first", "second")[view.seat]
-        number = self._say(f"game {seat} {view.time.initial_ms} {view.lexicon.name}")
+        number = self._write_turn(f"game {seat} {view.time.initial_ms} {view.lexicon.name}")
         answer = await self._answer_to(number)
         if answer.partition(" ")[0] != "ready":
             raise Declined("unsupported_rules", f"{self._name} says: {answer[:200]}")
@@ -144,13 +144,13 @@ class FilesEngine(Engine):
     async def choose(self, view: View, budget: Budget) -> Choice | str:
         """Ask for a move and wait for it, however long."""
         self._catching_up = False
-        self._tell(view)
+        self._write_view(view)
         if self._asked == len(view.history):
             readable = view.refused and not self._unreadable
-            self._say(f"refused {view.refused[-1].message if readable else NO_MOVE}")
+            self._write_turn(f"refused {view.refused[-1].message if readable else NO_MOVE}")
         self._asked = len(view.history)
         own, other = view.clocks[view.seat], view.clocks[view.opponent]
-        text = await self._answer_to(self._say(f"move {own} {other}"))
+        text = await self._answer_to(self._write_turn(f"move {own} {other}"))
         try:
             move = view.move(text)
         except NotationError:
@@ -166,7 +166,7 @@ class FilesEngine(Engine):
     def observe(self, view: View, play: Observed) -> None:
         """Write the turn."""
         if not self._catching_up:
-            self._tell(view)
+            self._write_view(view)
 
     def game_over(self, view: View, result: Result) -> None:
         """Write how the game ended."""
@@ -184,12 +184,12 @@ class FilesEngine(Engine):
 
     # --- lines ------------------------------------------------------------------------------------
 
-    def _say(self, what: str) -> int:
+    def _write_turn(self, what: str) -> int:
         """Append a line to the game; return its number."""
         number, line = self._number, f"{self._game} {self._number} {' '.join(what.split())}"
         self._number += 1
         self._recent.append(f"> {line}")
-        self._exchange.say(line)
+        self._exchange.write_line(line)
         return number
 
     async def _answer_to(self, number: int) -> str:
@@ -203,27 +203,27 @@ class FilesEngine(Engine):
                         return answer
             await asyncio.sleep(POLL_S)  # even if the file has changed: it may do so without end
 
-    def _tell(self, view: View) -> None:
-        news = view.history[self._told :]
-        self._told = len(view.history)
+    def _write_view(self, view: View) -> None:
+        news = view.history[self._sent_plays :]
+        self._sent_plays = len(view.history)
         moved = any(play.seat == view.seat for play in news)
         if not moved:
-            self._tell_rack(view)
+            self._write_rack(view)
         for play in news:
             self._scores = play.scores[view.seat], play.scores[view.opponent]
             who = "you" if play.seat == view.seat else "opponent"
-            self._say(f"{who} {play.score} {play.scores[play.seat]} {view.text(play.move)}")
+            self._write_turn(f"{who} {play.score} {play.scores[play.seat]} {view.text(play.move)}")
         if moved:
-            self._rack_told = False
-            self._tell_rack(view)
+            self._is_rack_sent = False
+            self._write_rack(view)
 
-    def _tell_rack(self, view: View) -> None:
-        if not self._rack_told:
-            self._rack_told = True
-            self._say(f"rack {view.text(view.rack)}")
+    def _write_rack(self, view: View) -> None:
+        if not self._is_rack_sent:
+            self._is_rack_sent = True
+            self._write_turn(f"rack {view.text(view.rack)}")
 
     def _end(self, seat: int, how: str, scores: tuple[int, int], text: str) -> None:
         if self._game:
             with contextlib.suppress(OSError):  # the disk is full, and nobody waits for this
-                self._say(f"over {how} {scores[seat]} {scores[1 - seat]} {text}")
+                self._write_turn(f"over {how} {scores[seat]} {scores[1 - seat]} {text}")
             self._game = ""

@@ -93,14 +93,14 @@ class FilesHost(Channel):
         match message:
             case Ready():
                 self._ready = True
-                self._exchange.say(f"{game.name} 0 ready")
+                self._exchange.write_line(f"{game.name} 0 ready")
                 self._waiting = True
             case Decline(message=why):
-                self._exchange.say(f"{game.name} 0 declined {' '.join(why.split())}")
+                self._exchange.write_line(f"{game.name} 0 declined {' '.join(why.split())}")
                 self._leave(game)
             case Move(move=move, seq=seq, attempt=attempt):
                 if (seq, attempt) == game.turn:  # else the host does not wait for it any more
-                    self._exchange.say(f"{game.name} {game.question} {move}")
+                    self._exchange.write_line(f"{game.name} {game.question} {move}")
 
     async def receive(self) -> Arrival:
         """Wait for a message; raise ChannelClosed after all games, or at a senseless line."""
@@ -109,7 +109,7 @@ class FilesHost(Channel):
                 raise ChannelClosed("all games are played")
             if self._exchange.look() or self._waiting:
                 self._waiting = False
-                self._take()
+                self._receive()
             if not self._messages:
                 # even if the file has changed: it may do so without end
                 await asyncio.sleep(POLL_S)
@@ -121,7 +121,7 @@ class FilesHost(Channel):
 
     # --- what the host says -----------------------------------------------------------------------
 
-    def _take(self) -> None:
+    def _receive(self) -> None:
         lines = []
         for text in self._exchange.lines:
             match text.split(maxsplit=3):
@@ -171,7 +171,7 @@ class FilesHost(Channel):
         wanted = name[0] if name else "-"
         if wanted != "-" and wanted.casefold() != self._lexicon.name.casefold():
             why = f"the lexicon {wanted} is not here, {self._lexicon.name} is"
-            self._exchange.say(f"{line.game} 0 declined {why}")
+            self._exchange.write_line(f"{line.game} 0 declined {why}")
             self._left.add(line.game)
             return
         game = self._game = _Game(line.game, int(seat == "second"), int(ms), self._lexicon)

@@ -67,7 +67,7 @@ class MagpieConsole:
         self.process.send(mark)
         try:
             async with asyncio.timeout(limit_s):
-                while not await self._heard(mark, output):
+                while not await self._read_until(mark, output):
                     await asyncio.sleep(REPEAT_S)
                     self.process.send(mark)
         except TimeoutError:
@@ -101,27 +101,27 @@ class MagpieConsole:
         self.searching = False
         return output
 
-    async def _heard(self, mark: str, said: list[str]) -> bool:
+    async def _read_until(self, mark: str, said: list[str]) -> bool:
         """Read up to a mark; False: it has to be repeated."""
 
-        def taken(line: str) -> bool | None:
+        def answered(line: str) -> bool | None:
             if f"'{mark}'" in line:
                 return "async command" not in line
-            self._keep(line, said)
+            self._add_line(line, said)
             return None
 
-        return await self.process.until(taken, SILENT_S) or False
+        return await self.process.until(answered, SILENT_S) or False
 
     async def _finished(self, said: list[str], until_ms: int) -> bool:
         """Read a search's lines until its end, or return False at the end of the time."""
 
         def settled(line: str) -> str | None:
-            self._keep(line, said)
+            self._add_line(line, said)
             return _settled(line)
 
         return bool(await self.process.until(settled, max(0, until_ms - now_ms()) / 1_000))
 
-    def _keep(self, line: str, said: list[str]) -> None:
+    def _add_line(self, line: str, said: list[str]) -> None:
         """Add a line to an answer, or raise EngineFailed if that has no end."""
         if len(said) == MOST_LINES:
             raise EngineFailed("stall", f"{self.process.name} says more than {MOST_LINES:,} lines")

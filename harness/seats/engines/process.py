@@ -115,18 +115,18 @@ class EngineProcess(ChildProcess):
 
     def send(self, line: str) -> None:
         """Send a line without waiting; a dead process loses it."""
-        self._keep(">", line)
+        self._log(">", line)
         stream = self._process.stdin
         if stream is not None and not stream.is_closing():
             stream.write(line.encode() + b"\n")
 
-    def heard_on_stderr(self, text: str) -> None:
+    def on_stderr(self, text: str) -> None:
         """Log a part of its standard error."""
-        super().heard_on_stderr(text)
+        super().on_stderr(text)
         for line in filter(None, text.splitlines()):
-            self._keep("stderr:", line)
+            self._log("stderr:", line)
 
-    def _keep(self, direction: str, line: str) -> None:
+    def _log(self, direction: str, line: str) -> None:
         if direction != "stderr:":  # of which the tail is kept
             self._recent.append(f"{direction} {line[:KEPT_CHARACTERS]}")
         if self.log is not None:
@@ -147,7 +147,7 @@ class EngineProcess(ChildProcess):
                 "stall", f"{self.name} says over {MAX_LINE >> 10} KB a line"
             ) from None
         text = received.decode(errors="replace").rstrip("\r\n")
-        self._keep("<", text)
+        self._log("<", text)
         return text
 
     async def lines(self) -> AsyncIterator[str]:

@@ -150,7 +150,7 @@ class QuackleEngine(ProcessEngine):
             if line and not set(line) & set(" .:") and len(answers) < MOST_WORDS:
                 answers.add(line[:LONGEST_WORD].rstrip("#"))  # marks words of a part of its list
 
-        await self._hear(["--mode=anagram", "--build", f"--letters={letters}"], take)
+        await self._read_output(["--mode=anagram", "--build", f"--letters={letters}"], take)
         if answers != ours:
             raise Declined(
                 "unknown_lexicon",
@@ -208,7 +208,7 @@ class QuackleEngine(ProcessEngine):
         arguments = ["--seed=1", f"--computer={player}", "--position=game.gcg"]
         try:
             async with asyncio.timeout(limit_s):
-                await self._hear(arguments, reader.read)
+                await self._read_output(arguments, reader.read)
         except TimeoutError:
             return None
         except EngineFailed as failed:
@@ -224,7 +224,7 @@ class QuackleEngine(ProcessEngine):
 
     # --- its processes --------------------------------------------------------------------------
 
-    async def _hear(self, arguments: Sequence[str], take: Callable[[str], None]) -> None:
+    async def _read_output(self, arguments: Sequence[str], take: Callable[[str], None]) -> None:
         """Run it once and read all its output; raise EngineFailed if it crashes or never ends."""
         # Not ``self.process``: it is no failure that this process ends by itself.
         process = self._process = await self.start_process(*arguments, folder=self.folder / "game")

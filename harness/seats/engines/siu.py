@@ -117,7 +117,7 @@ class SiuEngine(ProcessEngine):
 
         self.process = await self.start_process(folder=self._start_in)
         self.process.is_known = _is_known
-        self._say(Bare.SIU)
+        self._send(Bare.SIU)
         await self.process.wait_for(
             self._introduced, left_s(self._start_s), "said siuok (start=20 gives it 20 s)"
         )
@@ -133,7 +133,7 @@ class SiuEngine(ProcessEngine):
         if any(setting.name.casefold() == "lexicon" for setting in chosen):
             self._used = ""  # what it said before it was told
         for setting in chosen:
-            self._say(setting)
+            self._send(setting)
         if faults := await self._ready(left_s()):
             fault_text = "; ".join(map(_quoted, faults))
             option_text = (
@@ -143,13 +143,13 @@ class SiuEngine(ProcessEngine):
                 "unknown_lexicon" if "lexicon" in fault_text.casefold() else "unsupported_option",
                 f"{self._name}, told {option_text}, says: {fault_text}",
             )
-        self._say(Bare.NEWGAME)
+        self._send(Bare.NEWGAME)
         await self._ready(left_s())
         if "gen" in self._capabilities:
             await self._try_out(view, left_s(self._start_s))
         self._check_words(view.lexicon.name)
 
-    def _heard(self, line: str) -> Answer | None:
+    def _parse(self, line: str) -> Answer | None:
         """Read a line of the time before its first moves, and note the lexicon that it names."""
         answer = parse_answer(line)
         if isinstance(answer, Provenance):
@@ -157,7 +157,7 @@ class SiuEngine(ProcessEngine):
         return answer
 
     def _introduced(self, line: str) -> bool | None:
-        match self._heard(line):
+        match self._parse(line):
             case Capability(names) if len(self._capabilities) < MOST_OPTIONS:
                 self._capabilities.update(names)
             case Option(name) as option if len(self._options) < MOST_OPTIONS:
@@ -172,12 +172,12 @@ class SiuEngine(ProcessEngine):
         faults = deque[Fault](maxlen=MOST_FAULTS)
 
         def ready(line: str) -> bool | None:
-            answer = self._heard(line)
+            answer = self._parse(line)
             if isinstance(answer, Fault):
                 faults.append(answer)
             return True if answer is Done.READY else None
 
-        self._say(Bare.ISREADY)
+        self._send(Bare.ISREADY)
         await self.process.wait_for(ready, limit_s, "said readyok")
         return list(faults)
 
@@ -191,13 +191,13 @@ class SiuEngine(ProcessEngine):
         wrong: list[str] = []
 
         def tried(line: str) -> BestMove | Fault | None:
-            answer = self._heard(line)
+            answer = self._parse(line)
             if isinstance(answer, InfoGen) and not wrong:
                 wrong.extend(score_error(answer, rules))
             return answer if isinstance(answer, BestMove | Fault) else None
 
-        self._say(trial(rules))
-        self._say(Go("gen"))
+        self._send(trial(rules))
+        self._send(Go("gen"))
         end = await self.process.wait_for(tried, limit_s, "said bestmove to its first go gen")
         if isinstance(end, Fault):
             raise Declined(
@@ -231,22 +231,22 @@ class SiuEngine(ProcessEngine):
         """Let it search for the planned time of the turn."""
         self._racks[len(view.history) + 1] = view.rack
         if self._searching:  # since an earlier turn
-            self._say(Bare.STOP)
+            self._send(Bare.STOP)
             earlier = SearchResults()
             if await self._best_within(STALL_S, earlier) is None:
                 raise self._stalled(earlier)
         assert self._begun is not None, "it is started first"
-        self._say(game_so_far(view, self._begun, self._racks))
+        self._send(game_so_far(view, self._begun, self._racks))
         results = SearchResults()
         for fault in await self._ready(STALL_S):
             results.take(fault)
         latest = latest_ms(budget, LEAD_MS)
         movetime = max(1, min(budget.remaining_ms(), latest))
         self._searching = True
-        self._say(Go(self._go, movetime_ms=movetime))
+        self._send(Go(self._go, movetime_ms=movetime))
         best = await self._best_within(min(movetime + LATE_MS, latest) / 1_000, results)
         if best is None:
-            self._say(Bare.STOP)
+            self._send(Bare.STOP)
             stalled_s = STALL_S
             if "stop" not in self._capabilities:  # it ends by itself, as long as there is time
                 stalled_s += budget.until_last_ms() / 1_000
@@ -278,7 +278,7 @@ class SiuEngine(ProcessEngine):
         why = f"{self._name} sent no bestmove within {STALL_S:g} s after its time{fault_text}"
         return EngineFailed("stall", why)
 
-    def _say(self, command: Command) -> None:
+    def _send(self, command: Command) -> None:
         assert self.process is not None
         self.process.send(command.line())
 

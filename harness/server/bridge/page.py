@@ -93,11 +93,11 @@ class PageConnection:
             await self._greet()
             while True:
                 try:
-                    await self._obey(await self._hear())
+                    await self._obey(await self._receive())
                 except _Refused as refused:
                     if refused.ends:
                         raise
-                    await self._say(refused.line)
+                    await self._send(refused.line)
         except _Refused as refused:
             await self.dismiss(refused.code, refused.line)
         except ConnectionClosed as closed:
@@ -110,7 +110,7 @@ class PageConnection:
         """Send the reason and close the connection."""
         log.info("page dismissed", origin=self.origin, code=code)
         try:
-            await self._say(line)
+            await self._send(line)
         except ConnectionClosed:
             return
         await self.connection.close(1008, code)
@@ -123,11 +123,11 @@ class PageConnection:
         try:
             async with asyncio.timeout(HELLO_S) as limit:
                 while self.paired is None:
-                    match (await self._hear()).split():
+                    match (await self._receive()).split():
                         case ["bridge", "pair"]:
                             code = self._show_code(loop.time())
                             limit.reschedule(code.until)
-                            await self._say(f"bridge pairing {CODE_S}")
+                            await self._send(f"bridge pairing {CODE_S}")
                         case ["bridge", "hello", "code", guess]:
                             await self._pair(code, guess, loop.time())
                         case ["bridge", "hello", "token", token]:
@@ -145,7 +145,7 @@ class PageConnection:
             self.state.notice(str(error))
             raise _Refused("no-tokens", NO_TOKENS, ends=True) from None
         log.info("page let in", origin=self.origin, id=self.paired.id)
-        await self._say(f"bridge ok {VERSION}")
+        await self._send(f"bridge ok {VERSION}")
 
     def _show_code(self, now: float) -> Code:
         code = self.state.codes.make(now)
@@ -164,11 +164,11 @@ class PageConnection:
             sentence = f"this is not the code; tries left: {code.tries}"
             if not code.tries:
                 raise _Refused("bad-code", sentence, ends=True)
-            await self._say(f"bridge error bad-code {sentence}")
+            await self._send(f"bridge error bad-code {sentence}")
             return
         token, self.paired = self.state.tokens.add(self.origin, datetime.now(UTC))
         self.state.notice(f"paired with {self.origin} as {self.paired.id}")
-        await self._say(f"bridge token {token}")
+        await self._send(f"bridge token {token}")
 
     # --- requests ---------------------------------------------------------------------------------
 
@@ -182,22 +182,22 @@ class PageConnection:
                 if engine.unread > MAX_UNREAD:
                     await self._close(engine)
                     why = "the engine does not read its input"
-                    await self._say(f"bridge closed {engine.name} {why}")
+                    await self._send(f"bridge closed {engine.name} {why}")
             case ["bridge", "engines"]:
                 for engine_name in self.state.engines:
-                    await self._say(f"bridge engine {engine_name}")
-                await self._say("bridge enginesok")
+                    await self._send(f"bridge engine {engine_name}")
+                await self._send("bridge enginesok")
             case ["bridge", "open", id]:
                 if engine is not None:
                     raise _Refused("already-open", f"{engine.name} is open; close it first")
                 self._engine = engine = await self._open(id)
-                await self._say(f"bridge opened {id}")
+                await self._send(f"bridge opened {id}")
                 self._relaying = asyncio.create_task(self._relay(engine))
             case ["bridge", "close"]:
                 if engine is None:
                     raise _Refused("no-engine", "no engine is open")
                 await self._close(engine)
-                await self._say(f"bridge closed {engine.name}")
+                await self._send(f"bridge closed {engine.name}")
             case _:
                 raise _Refused("unknown-command", "the bridge knows: engines, open ID, close")
 
@@ -232,12 +232,12 @@ class PageConnection:
             try:
                 async for line in engine.lines():
                     if not _is_ours(line):
-                        await self._say(line)
+                        await self._send(line)
             except EngineFailed as failed:
                 reason = plain(str(failed))
             await self._end(engine)
             log.info("engine ended", engine=engine.name, reason=reason)
-            await self._say(f"bridge closed {engine.name} {reason}")
+            await self._send(f"bridge closed {engine.name} {reason}")
 
     async def _close(self, engine: EngineProcess) -> None:
         if self._relaying is not None:
@@ -254,7 +254,7 @@ class PageConnection:
 
     # --- lines ------------------------------------------------------------------------------------
 
-    async def _hear(self) -> str:
+    async def _receive(self) -> str:
         self._heard += 1
         if self._heard % BURST == 0:
             await asyncio.sleep(0)
@@ -266,7 +266,7 @@ class PageConnection:
             raise _Refused("bad-line", "one message is one line", ends=True)
         return line
 
-    async def _say(self, line: str) -> None:
+    async def _send(self, line: str) -> None:
         try:
             async with asyncio.timeout(STALLED_S):
                 await self.connection.send(line)

@@ -80,11 +80,11 @@ async def converse(
     conversation, with a code and a sentence.
     """
 
-    def tell(id: int | None, kind: str, **known: Any) -> None:
+    def send(id: int | None, kind: str, **known: Any) -> None:
         broadcast((connection,), encode(kind, id, **known))
 
     def refuse(id: int | None, error: PeerError) -> None:
-        tell(id, "error", code=error.code, message=error.reply.message)
+        send(id, "error", code=error.code, message=error.reply.message)
 
     try:
         check()
@@ -113,11 +113,11 @@ async def converse(
                     continue
                 match asked:
                     case PagePing():
-                        tell(None, "pong")
+                        send(None, "pong")
                     case Cancel(id=id) if id in jobs:
                         queue.cancel(jobs[id])
                     case Read(id=id) | Moves(id=id) | Words(id=id) | Analyse(id=id):
-                        job = Job(asked, address, partial(tell, id))
+                        job = Job(asked, address, partial(send, id))
                         try:
                             if id in jobs:
                                 raise PeerError("bad_message", f"request {id} is not done yet")

@@ -136,7 +136,7 @@ class Job:
 
     asked: Asked
     address: str
-    tell: Callable[..., None]
+    send: Callable[..., None]
     turns: deque[dict[str, Any]] | None = None
     """Turns of the sheet that are left; None before it was read."""
     table: str | None = None
@@ -223,7 +223,7 @@ class AnalysisQueue:
         async with self._news:
             self._line_of(job).append(job)
             self._news.notify_all()
-        self._tell_places()
+        self._send_places()
 
     def cancel(self, job: Job) -> None:
         """End a request."""
@@ -232,7 +232,7 @@ class AnalysisQueue:
             job.engine.stop()
         elif job in (line := self._line_of(job)):
             line.remove(job)
-            self._tell_places()
+            self._send_places()
 
     async def close(self) -> None:
         """End all requests and processes."""
@@ -251,7 +251,7 @@ class AnalysisQueue:
             self._jobs[block] -= 1
             if not self._jobs[block]:
                 del self._jobs[block]
-            job.tell(kind, **known)
+            job.send(kind, **known)
 
     def _check_time(self, job: Job) -> None:
         now, most_s = self.clock(), self.settings.seconds_per_hour
@@ -295,7 +295,7 @@ class AnalysisQueue:
                     async with self._news:
                         line.append(job)
                         self._news.notify_all()
-                self._tell_places()
+                self._send_places()
         finally:
             if engine is not None:
                 await engine.kill()
@@ -309,12 +309,12 @@ class AnalysisQueue:
             return f"the turn took longer than {most_s:.0f} s; ask for fewer rollouts"
         return "games keep this server's cores busy; try again"
 
-    def _tell_places(self) -> None:
+    def _send_places(self) -> None:
         """Tell each request that has had no turn how many come before it."""
         for place, job in enumerate(self._waiting):
             ahead = place + self._working - self.settings.workers + 1
             if job.turns is None and not job.is_over and ahead > 0:
-                job.tell("waiting", ahead=ahead)
+                job.send("waiting", ahead=ahead)
 
     async def _step(self, job: Job, engine: TaskRunner) -> None:
         """Answer a short request, or analyse the next position of another."""
@@ -341,11 +341,11 @@ class AnalysisQueue:
             where = {name: answer[name] for name in ("part", "squares") if answer.get(name)}
             self._end(job, "error", code="bad_game", message=answer["refused"], **where)
         elif "words" in answer:
-            job.tell("words", **answer["words"])
+            job.send("words", **answer["words"])
         elif "moves" in answer:
             if why := self.forbidden(answer["moves"]["cgp"], table, job.address):
                 raise PeerError("forbidden", why, retry="later")
-            job.tell("moves", **answer["moves"])
+            job.send("moves", **answer["moves"])
         else:
             self._open(job, answer["sheet"], self.rules_of(table))
 
@@ -370,14 +370,14 @@ class AnalysisQueue:
             return
         if line is None:
             bonus = {"rack_size": rules.rack_size, "bingo_bonus": rules.bingo_bonus}
-            job.tell("game", **sheet, **board_and_tiles(rules), **bonus, table=job.table)
+            job.send("game", **sheet, **board_and_tiles(rules), **bonus, table=job.table)
         job.turns = None if job.is_short else deque(turns)
 
     async def _analyse(self, job: Job, turn: dict[str, Any], engine: TaskRunner) -> None:
         line = turn["line"]
         left_out = turn["left_out"] or self.forbidden(turn["cgp"], job.table or MAIN, job.address)
         if left_out:
-            job.tell("left_out", line=line, why=left_out)
+            job.send("left_out", line=line, why=left_out)
             return
         self._check_time(job)
         threads = 1 if self.own_cores is None else max(1, self.own_cores())
@@ -385,16 +385,16 @@ class AnalysisQueue:
         if job.is_over:
             return
         if "refused" in answer:
-            job.tell("left_out", line=line, why=answer["refused"])
+            job.send("left_out", line=line, why=answer["refused"])
         else:
-            job.tell("turn", **answer["findings"])
+            job.send("turn", **answer["findings"])
 
     async def _do(self, job: Job, engine: TaskRunner, task: AnalysisTask) -> dict[str, Any]:
         """Do a task, and charge its address for the time, whatever the result."""
 
         def told(so_far: dict[str, Any]) -> None:
             if job.line is not None and not job.is_over:
-                job.tell("so_far", line=task.line, **so_far)
+                job.send("so_far", line=task.line, **so_far)
 
         began = self.clock()
         try:

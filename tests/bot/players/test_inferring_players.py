@@ -49,7 +49,7 @@ class Watcher(StaticPlayer):
 
     def choose(self, view: View, budget: Budget) -> Choice:
         self.opponent.think(racks=self._racks)
-        kept, told = self.opponent.tracker.prior, self.opponent.told
+        kept, told = self.opponent.tracker.prior, self.opponent.reported
         chances = dict(zip(leaves_in(kept), kept.weights.tolist(), strict=True))
         if view.bag and told is not None and not told.unseen:  # all were looked at
             self.beliefs.append((len(view.history), self.opponent, chances))
@@ -120,7 +120,8 @@ def test_the_players_own_exchange_is_no_news_of_the_opponents_rack() -> None:
     assert any(isinstance(turn.move, Exchange) for turn in game.turns)
     for _, opponent, chances in watcher.beliefs:
         assert sum(chances.values()) == pytest.approx(1)
-        assert not (opponent.told and (opponent.told.note or "").startswith("it contradicts"))
+        note = (opponent.reported and opponent.reported.note) or ""
+        assert not note.startswith("it contradicts")
 
 
 def test_every_choice_says_what_is_believed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -161,7 +162,7 @@ def test_a_game_that_is_taken_up_midway_goes_on_with_what_is_seen_from_then_on()
     for view, play in views[4:]:
         opponent.observe(view, play)
         opponent.think(racks=FEW)
-    assert opponent.told is not None
+    assert opponent.reported is not None
     assert opponent.tracker.prior.weights.sum() == pytest.approx(1)
 
 
@@ -186,7 +187,7 @@ def test_turns_are_read_as_the_opponent_made_them() -> None:
         )
         assert seen.counts == view.unseen
         opponent.think(racks=20_000)
-        assert opponent.told is not None
+        assert opponent.reported is not None
         assert opponent.belief(view) is not None
         assert opponent.belief(replace(view, bag=0)) is None
 
@@ -197,8 +198,8 @@ def test_a_style_that_is_not_learnt_is_not_told() -> None:
     after = replace(begun(), history=())
     opponent.observe(after, Observed(1, begun().opponent, PASS, 0, (0, 0), after.bag, 0))
     opponent.think(racks=FEW)
-    assert opponent.told is not None
-    assert opponent.told.style == {}
+    assert opponent.reported is not None
+    assert opponent.reported.style == {}
 
 
 @pytest.mark.parametrize("bag", [0, 79, 93, 200])
@@ -207,8 +208,8 @@ def test_bags_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
     opponent = OpponentModel(view, stranger())
     opponent.observe(replace(view, bag=80), Observed(1, view.opponent, PASS, 0, (0, 0), 80, 0))
     opponent.think(racks=FEW)
-    assert opponent.told is not None
-    assert "the opponent can't have" in (opponent.told.note or "")
+    assert opponent.reported is not None
+    assert "the opponent can't have" in (opponent.reported.note or "")
     assert opponent.belief(begun()) is None
 
 
@@ -218,8 +219,8 @@ def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
     opponent = OpponentModel(view, stranger())
     opponent.observe(view, Observed(1, view.opponent, zs, 60, (0, 60), view.bag - 3, 0))
     opponent.think(racks=FEW)
-    assert opponent.told is not None
-    assert "tiles that it can't have had" in (opponent.told.note or "")
+    assert opponent.reported is not None
+    assert "tiles that it can't have had" in (opponent.reported.note or "")
     assert opponent.belief(view) is None
 
 
@@ -254,18 +255,18 @@ def test_a_turn_without_time_takes_nothing_in_and_forgets_nothing() -> None:
     opponent.observe(begun(), play)
     opponent.think(ms=0)
     assert opponent.tracker.prior is known
-    assert opponent.told is None
+    assert opponent.reported is None
     opponent.think(racks=FEW)
     assert opponent.tracker.prior is not known
-    assert opponent.told is not None
+    assert opponent.reported is not None
 
 
 def test_racks_that_there_was_no_time_for_are_unseen_and_have_no_bingo_odds() -> None:
     opponent = missing(1)
     opponent.think(racks=FEW, remaining_ms=lambda: 0.0)
-    assert opponent.told is not None
-    assert (opponent.told.leaves_considered, opponent.told.unseen) == (0, 1.0)
-    assert opponent.told.bingo is None
+    assert opponent.reported is not None
+    assert (opponent.reported.leaves_considered, opponent.reported.unseen) == (0, 1.0)
+    assert opponent.reported.bingo is None
 
 
 def missing(plays: int) -> OpponentModel:
@@ -289,8 +290,8 @@ def test_how_likely_a_bingo_is_next_is_asked_once(monkeypatch: pytest.MonkeyPatc
     opponent = missing(3)
     opponent.think(racks=FEW)
     assert asked == [5], "of the last play"
-    assert opponent.told is not None
-    assert opponent.told.bingo is not None
+    assert opponent.reported is not None
+    assert opponent.reported.bingo is not None
     opponent = missing(3)
     opponent._news.append(lambda: None)
     opponent.think(racks=FEW)
@@ -306,9 +307,9 @@ def test_bingo_odds_take_no_more_than_the_time_of_the_belief() -> None:
     opponent = missing(1)
     opponent.think(ms=300, clock=lambda: next(looks) / 100)
     assert 10 * next(looks) < 300 + 40
-    assert opponent.told is not None
-    assert opponent.told.leaves_considered
-    assert opponent.told.bingo is None
+    assert opponent.reported is not None
+    assert opponent.reported.leaves_considered
+    assert opponent.reported.bingo is None
 
 
 @pytest.mark.parametrize(

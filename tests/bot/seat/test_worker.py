@@ -242,7 +242,7 @@ class Listener(ChildProcess):
         super().__init__(spawned, name)
         self.parts: list[str] = []
 
-    def heard_on_stderr(self, text: str) -> None:
+    def on_stderr(self, text: str) -> None:
         self.parts.append(text)
 
 

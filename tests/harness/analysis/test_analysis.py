@@ -143,7 +143,7 @@ def test_tiles_of_a_rack_known_in_part_are_not_counted_twice() -> None:
 
 def test_findings_say_how_far_the_best_is_ahead() -> None:
     so_far: list[Findings] = []
-    found = findings(MIDGAME.read_text(), 900, told=so_far.append)
+    found = findings(MIDGAME.read_text(), 900, on_progress=so_far.append)
     assert [one.behind for one in so_far] == [()] * len(so_far)
     assert found.is_known
     assert found.rollouts == sum(one.samples for one in found.estimates) == 900
@@ -444,7 +444,7 @@ def test_findings_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("bot.search.analysis.worths._SLICE", 1)
     told: list[Findings] = []
     began = time.perf_counter()
-    endgame_findings(told=told.append)
+    endgame_findings(on_progress=told.append)
     assert len(told) <= (time.perf_counter() - began) / REPORT_S
 
 

@@ -101,7 +101,7 @@ def test_the_best_is_proven_though_no_candidate(lexicon: Lexicon) -> None:
 def test_findings_are_those_of_rollouts_until_more_is_known(lexicon: Lexicon) -> None:
     told: list[Findings] = []
     played = moves(lexicon)[1]
-    got = found(lexicon, played, told=told.append)
+    got = found(lexicon, played, on_progress=told.append)
     assert told[0].cases is None
     assert got.cases
     assert got.rollouts == 450

@@ -20,12 +20,12 @@ async def test_hundreds_are_told_in_order_a_few_in_each_turn() -> None:
 
     for number in range(MANY):
         audience.join(partial(hear, number))
-    audience.tell(Pong(id=1))
-    audience.tell(Pong(id=2))
+    audience.send(Pong(id=1))
+    audience.send(Pong(id=2))
     assert not told, "whoever plays is told first"
     await asyncio.sleep(0)
     assert 0 < len(told) <= AT_ONCE, "others have their turn in between"
-    await audience.told()
+    await audience.all_sent()
     assert told == [(number, message) for message in (1, 2) for number in range(MANY)]
 
 
@@ -41,12 +41,12 @@ async def test_who_comes_or_goes_meanwhile_misses_nothing_and_hears_nothing_twic
     stays, leaves, again, late = map(spectator, ("stays", "leaves", "again", "late"))
     for one in (stays, leaves, again):
         audience.join(one)
-    audience.tell(Pong(id=1))
+    audience.send(Pong(id=1))
     audience.leave(leaves)
     audience.join(again)  # it has been shown the game as it is after this message
     audience.join(late)
-    audience.tell(Pong(id=2))
-    await audience.told()
+    audience.send(Pong(id=2))
+    await audience.all_sent()
     assert told["stays"] == [1, 2]
     assert told["leaves"] == []
     assert told["again"] == told["late"] == [2]

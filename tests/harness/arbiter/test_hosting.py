@@ -514,8 +514,8 @@ async def test_what_is_learned_of_an_opponent_is_told_to_the_next_game_with_him(
 
 async def test_a_guest_is_told_nothing_of_it_and_not_listened_to(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "j.db")
-    journal.keep_style("one", {"soft": 1.0})
-    journal.keep_style("two", {"soft": 1.0})
+    journal.store_style("one", {"soft": 1.0})
+    journal.store_style("two", {"soft": 1.0})
     seats = Passer("one", Belief(style={"greedy": 1.0})), Passer("two")
     await game_of_passes(journal, seats)
     for seat in seats:
@@ -533,7 +533,7 @@ async def test_how_somebody_plays_is_not_kept_under_a_name_that_anybody_may_use(
 ) -> None:
     journal = Journal(tmp_path / "j.db")
     for name in ("ann", "bob"):
-        journal.keep_style(name, {"soft": 1.0})
+        journal.store_style(name, {"soft": 1.0})
     for unproven, casual in ((True, False), (False, True), (False, False)):
         ours, guest = Passer("ann", Belief(style={"greedy": 1.0})), Passer("bob")
         ours.is_ours = True

@@ -228,9 +228,9 @@ async def test_of_games_whose_moves_are_dropped_the_ends_stay(past: Journal) -> 
 async def test_styles_outlive_the_journal_that_they_were_told(address: Address) -> None:
     first = Journal(address)
     assert first.style_of("ann") is None
-    first.keep_style("ann", {"soft": 1.0})
-    first.keep_style("bob", {"greedy": 0.5, "soft": 0.5})
-    first.keep_style("ann", {"soft": 0.25, "greedy": 0.75})
+    first.store_style("ann", {"soft": 1.0})
+    first.store_style("bob", {"greedy": 0.5, "soft": 0.5})
+    first.store_style("ann", {"soft": 0.25, "greedy": 0.75})
     assert first.style_of("ann") == {"soft": 0.25, "greedy": 0.75}, "the last word counts"
     first.close()
     second = Journal(address)
@@ -245,7 +245,7 @@ def test_a_style_that_can_not_be_read_is_said_and_learned_again(
     address: Address, capsys: pytest.CaptureFixture[str]
 ) -> None:
     journal = Journal(address)
-    journal.keep_style("ann", {"soft": 1.0})
+    journal.store_style("ann", {"soft": 1.0})
     journal.close()
     tamper(address, "UPDATE styles SET odds = '{\"soft\": 7}'")
     again = Journal(address)

@@ -111,7 +111,7 @@ async def furnish(journal: Journal) -> None:
     """Have something in each table."""
     await journal.append("003", [Failed(seat=1, code="disconnect", message="\x00 ünï")], last=True)
     journal.note(ClockNote(game="001", clocks=(5, -7), seq=1))
-    journal.keep_style("ann", {"soft": 1.0})
+    journal.store_style("ann", {"soft": 1.0})
     await journal.claim_name("ann", "0")
     await Claims(journal).claim("dan", "1", "192.0.2.1")
     await journal.change(

@@ -80,7 +80,7 @@ def test_a_line_a_game_and_a_table(capsys: pytest.CaptureFixture[str]) -> None:
         over("b", None, (5, 5)),
     )
     for message in messages:
-        games.hear(message)
+        games.on_message(message)
     games.show(as_json=True)
     out, err = capsys.readouterr()
     lines = out.splitlines()
@@ -107,17 +107,17 @@ def test_a_game_that_was_dealt_otherwise_is_said_at_once_and_one_that_may_be_at_
     started = Started(game="a", seq=0, bag=86, clocks=(1, 1), rack="ABCDEFG")
     opened = {"secret": "aa" * 32, "nonces": ("bb" * 32, "cc" * 32), "seq": 1}
     replaced = msgspec.structs.replace
-    games.hear(replaced(offer("a"), commitment="dd" * 32))
-    games.hear(started)
-    games.hear(replaced(over("a", 1, (310, 402)), **opened))
+    games.on_message(replaced(offer("a"), commitment="dd" * 32))
+    games.on_message(started)
+    games.on_message(replaced(over("a", 1, (310, 402)), **opened))
     assert capsys.readouterr().err.startswith("tilewire: GAME a WAS NOT DEALT AS COMMITTED TO")
-    games.hear(offer("b"))
-    games.hear(replaced(started, game="b"))
-    games.hear(over("b", 1, (310, 402)))
+    games.on_message(offer("b"))
+    games.on_message(replaced(started, game="b"))
+    games.on_message(over("b", 1, (310, 402)))
     assert games.misdealt == 1
-    games.hear(replaced(offer("c\x1b"), commitment="dd" * 32))
-    games.hear(replaced(started, game="c\x1b"))
-    games.hear(replaced(over("c\x1b", 1, (310, 402)), **opened))
+    games.on_message(replaced(offer("c\x1b"), commitment="dd" * 32))
+    games.on_message(replaced(started, game="c\x1b"))
+    games.on_message(replaced(over("c\x1b", 1, (310, 402)), **opened))
     assert capsys.readouterr().err.startswith("tilewire: GAME c� WAS NOT DEALT")
     games.show(as_json=False)
     assert "1 game may have been chosen" in capsys.readouterr().err
@@ -125,14 +125,14 @@ def test_a_game_that_was_dealt_otherwise_is_said_at_once_and_one_that_may_be_at_
 
 def test_a_game_of_before_is_said_and_not_counted(capsys: pytest.CaptureFixture[str]) -> None:
     games = _Games("me", 1, False, "scowl")
-    games.hear(Welcome(name="server", games=("a",)))
-    games.hear(offer("a"))
-    games.hear(offer("a"))
+    games.on_message(Welcome(name="server", games=("a",)))
+    games.on_message(offer("a"))
+    games.on_message(offer("a"))
     assert capsys.readouterr().err.count("game a against greedy") == 1
-    games.hear(over("a", 1, (310, 402)))
-    games.hear(offer("b"))
-    games.hear(Welcome(name="server", games=("b",)))  # the connection was lost meanwhile
-    games.hear(over("b", 1, (310, 402)))
+    games.on_message(over("a", 1, (310, 402)))
+    games.on_message(offer("b"))
+    games.on_message(Welcome(name="server", games=("b",)))  # the connection was lost meanwhile
+    games.on_message(over("b", 1, (310, 402)))
     ending = "greedy – me, me wins, 402 to 310 (a player went out)"
     assert capsys.readouterr().out == f"earlier  {ending}\n1/1  {ending}\n"
     assert len(games.results) == 1
@@ -141,7 +141,7 @@ def test_a_game_of_before_is_said_and_not_counted(capsys: pytest.CaptureFixture[
 def test_a_bingo_that_came_off_is_none() -> None:
     games = _Games("me", 1, False, "scowl")
     rules = RulesInPlay(challenge="double")
-    games.hear(msgspec.structs.replace(offer("a"), rules=rules))
+    games.on_message(msgspec.structs.replace(offer("a"), rules=rules))
     plays = [
         msgspec.structs.replace(played("a", 1, "8D PHONIES", 74), challenge="open"),
         msgspec.structs.replace(played("a", 2, "--", -74), seat=0, challenge="won"),
@@ -149,8 +149,8 @@ def test_a_bingo_that_came_off_is_none() -> None:
         msgspec.structs.replace(played("a", 4, "-", 0), seat=0, challenge="lost"),
     ]
     for play in plays:
-        games.hear(play)
-    games.hear(over("a", 1, (0, 74)))
+        games.on_message(play)
+    games.on_message(over("a", 1, (0, 74)))
     me, other = games.results[0].sides
     assert (other.bingos, me.bingos) == (0, 1)
     assert (other.challenges, me.challenges) == ((0, 1), (1, 0))
@@ -177,7 +177,7 @@ def test_the_turn_in_which_a_game_ends_counts_alike_for_host_player_and_report(e
     assert (loser.overtime_ms, hosted.seconds) == (1_001 * (end == "time"), 0.3 + last_ms / 1_000)
     games = _Games("one", 1, False, "scowl")
     for message in play.events[0]:
-        games.hear(message)
+        games.on_message(message)
     assert games.results == [hosted]
     kept = KeptGame(game=hosted.game, label={}, created=0.0, records=tuple(play.records), note=None)
     assert EventGames(["one", "two"], [hosted], [kept]).think_ms["two"] == {1: [100], 2: [last_ms]}
@@ -185,9 +185,9 @@ def test_the_turn_in_which_a_game_ends_counts_alike_for_host_player_and_report(e
 
 def test_who_is_kicked_learns_why() -> None:
     games = _Games("me", 2, False, "scowl")
-    games.hear(Goodbye(code="done", message="the tournament is over"))
+    games.on_message(Goodbye(code="done", message="the tournament is over"))
     with pytest.raises(TurnedAway, match="kicked by hannah: too loud"):
-        games.hear(Goodbye(code="kicked", message="kicked by hannah: too loud"))
+        games.on_message(Goodbye(code="kicked", message="kicked by hannah: too loud"))
 
 
 def test_no_games_are_told_as_json_only(capsys: pytest.CaptureFixture[str]) -> None:
@@ -201,18 +201,18 @@ def test_no_games_are_told_as_json_only(capsys: pytest.CaptureFixture[str]) -> N
 def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     seeking = Seeking(opponent="gredy", games=1, absent=ABSENT)
     with pytest.raises(TurnedAway, match="--wait"):
-        _Games("me", 1, False, "scowl").hear(seeking)
+        _Games("me", 1, False, "scowl").on_message(seeking)
     patient = _Games("me", 1, True, "scowl")
-    patient.hear(seeking)
+    patient.on_message(seeking)
     assert capsys.readouterr().err == "tilewire: waits for gredy\n"
     hostile = _Games("me", 1, True, "scowl")
-    hostile.hear(Seeking(opponent="\x1b[2J", games=1, absent=ABSENT))
+    hostile.on_message(Seeking(opponent="\x1b[2J", games=1, absent=ABSENT))
     assert "\x1b" not in capsys.readouterr().err
     later = _Games("me", 1, False, "scowl")
-    later.hear(Seeking(opponent="gredy", games=1))
-    later.hear(seeking)  # the connection was lost meanwhile, the opponent's too
-    later.hear(Seeking(held_back="192.0.2.1 has as many games as it may"))
-    later.hear(Seeking(not_rated="the game that begins now is not rated\x1b[2J"))
+    later.on_message(Seeking(opponent="gredy", games=1))
+    later.on_message(seeking)  # the connection was lost meanwhile, the opponent's too
+    later.on_message(Seeking(held_back="192.0.2.1 has as many games as it may"))
+    later.on_message(Seeking(not_rated="the game that begins now is not rated\x1b[2J"))
     said = capsys.readouterr().err
     assert "192.0.2.1 has as many games as it may" in said
     assert "tilewire: the game that begins now is not rated" in said
@@ -221,14 +221,14 @@ def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_other_words_than_the_servers(capsys: pytest.CaptureFixture[str]) -> None:
     games = _Games("me", 1, False, "other.txt")
-    games.hear(offer("a"))
-    games.hear(Decline(game="a", code="unknown_lexicon", message="'scowl' is not here"))
+    games.on_message(offer("a"))
+    games.on_message(Decline(game="a", code="unknown_lexicon", message="'scowl' is not here"))
     with pytest.raises(TurnedAway, match="--lexicon"):
-        games.hear(over("a", 1, (0, 0)))
+        games.on_message(over("a", 1, (0, 0)))
     assert capsys.readouterr().err == ""
     embedded = _Games("me", 1, False, "scowl")
-    embedded.hear(offer("a"))
-    embedded.hear(msgspec.structs.replace(offer("b"), lexicon="other"))
+    embedded.on_message(offer("a"))
+    embedded.on_message(msgspec.structs.replace(offer("b"), lexicon="other"))
     assert "with other" in capsys.readouterr().err
 
 
@@ -351,14 +351,14 @@ def test_a_resume_secret_is_kept_by_server_and_name_and_for_this_user_alone(
     kept = _ResumeSecret("ws://here:1", "ann")
     assert kept.read() == ""
     for secret in ("ab" * 32, "cd" * 32):
-        kept.keep(secret)
+        kept.store(secret)
         assert _ResumeSecret("ws://here:1", "ann").read() == secret
     assert not _ResumeSecret("ws://here:1", "bob").read()
     assert not _ResumeSecret("ws://here:2", "ann").read()
     (file,) = tmp_path.glob("tilewire/resume/*")
     file.chmod(0o640)
     assert kept.read() == "", "another user may know it, or have written it"
-    kept.keep("cd" * 32)
+    kept.store("cd" * 32)
     assert file.stat().st_mode & 0o777 == 0o600
     file.write_text("ab\n")
     assert kept.read() == ""
@@ -371,7 +371,7 @@ def test_a_resume_secret_that_can_not_be_kept_is_said_once(
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     kept = _ResumeSecret("ws://here:1", "ann")
     for _ in range(2):
-        kept.keep("ab" * 32)
+        kept.store("ab" * 32)
     (said,) = capsys.readouterr().err.splitlines()
     assert str(tmp_path) in said
     assert "XDG_STATE_HOME" in said

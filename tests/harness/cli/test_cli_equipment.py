@@ -14,7 +14,7 @@ import pytest
 from command_line import CommandLine
 from lexicon_parts import leaves_worth
 
-from harness.cli.options import TableOptions, say_once
+from harness.cli.options import TableOptions, notice_once
 from harness.matches.config import read_config
 from harness.matches.tournament import Tournament
 from lexicons.alphabet import load_distribution
@@ -248,7 +248,7 @@ def test_a_player_that_joins_a_server_tells_of_them(
 
 
 def test_what_processes_say_is_told_once_and_made_safe(capsys: pytest.CaptureFixture[str]) -> None:
-    tell = say_once()
+    tell = notice_once()
     for sentence in ("compiling", "compiling", "\x1b[31mred", "x" * 5_000):
         tell(sentence)
     for number in range(1_000):

@@ -513,7 +513,7 @@ def test_the_page_of_a_match_stays_and_its_code_is_in_no_address(
 
     monkeypatch.setattr("harness.cli.match.print_table", table)
     monkeypatch.setattr("harness.cli.options.open_in_browser", opened.append)
-    monkeypatch.setattr("harness.cli.options.until_told_to_stop", at_once)
+    monkeypatch.setattr("harness.cli.options.until_interrupted", at_once)
     assert tilewire("match", "--resume", tmp_path, "--page") == 0
     said = re.search(r"(http://127\.0\.0\.1:\d+); type (\S+)", tilewire.err)
     assert said is not None

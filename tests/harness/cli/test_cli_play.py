@@ -115,7 +115,7 @@ def test_a_page_is_served_until_a_signal_comes(
         told["away"] = await asyncio.to_thread(ask, f"{found[1]}/api/play", Host="evil.example")
         return asyncio.Event()
 
-    monkeypatch.setattr(options, "until_told_to_stop", look)
+    monkeypatch.setattr(options, "until_interrupted", look)
     monkeypatch.setenv("TILEWIRE_HOST", host)
     where = ("--no-browser", "--port", 0, "--name", "ann", "--db", tmp_path / "play.db")
     assert tilewire("play", "club", *where) == 0

@@ -48,7 +48,7 @@ def test_a_game_is_studied_until_a_signal_comes(
         told["moves"] = await ask(page[1], {"type": "moves", **asked})
         return asyncio.Event()
 
-    monkeypatch.setattr(options, "until_told_to_stop", look)
+    monkeypatch.setattr(options, "until_interrupted", look)
     assert tilewire("study", f"{GAME}@7", "--no-browser") == 0
     data = base64.b64encode(GAME.read_bytes()).decode()
     assert told["study"] == {"data": data, "name": GAME.name, "turn": 7, "lexicon": "scowl"}

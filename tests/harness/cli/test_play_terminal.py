@@ -37,7 +37,7 @@ class Sitting:
         self.table = TestArbiter(words(), standard_rules(), you=you)
         self.out = io.StringIO()
         self.person = Person(Terminal(Console(file=self.out, width=80), reading))
-        self.runner = BotRunner(Bot("ann", lambda: self.person), self.person.hear)
+        self.runner = BotRunner(Bot("ann", lambda: self.person), self.person.receive)
         self.writing = writing
 
     def type(self, *lines: str) -> None:
@@ -169,19 +169,19 @@ def test_a_person_is_asked_whether_to_challenge() -> None:
         deadline_ms=60_000,
         challenge_ms=1_000_000,
     )
-    person.hear(asked)
+    person.receive(asked)
     os.write(writing, b"8D WORDS\ny\n\n")
     assert person.challenge(view, play) == ("QXZ",)
     assert person.challenge(view, play) == (), "Enter accepts"
     shown = out.getvalue()
     assert "challenge QXZ? (y/n, 1000 s)" in shown
     assert "too late" not in shown
-    person.hear(msgspec.structs.replace(asked, challenge_ms=-1))
+    person.receive(msgspec.structs.replace(asked, challenge_ms=-1))
     os.write(writing, b"y\n8D WORDS\n")
     for _ in range(2):  # a move, too, shows that the question was overtaken
         assert person.challenge(view, play) == ()
     assert out.getvalue().count("too late") == 2
-    person.hear(
+    person.receive(
         GameOver(game="g", seq=2, outcome="resign", winner=0, scores=(0, 0), message="over")
     )
     assert person.challenge(view, play) == (), "the game is over"

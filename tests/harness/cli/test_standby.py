@@ -41,7 +41,7 @@ async def told() -> Told:
 def said(monkeypatch: pytest.MonkeyPatch) -> asyncio.Queue[str]:
     """What it says, as it says it."""
     said: asyncio.Queue[str] = asyncio.Queue()
-    monkeypatch.setattr("harness.cli.standby.tell", said.put_nowait)
+    monkeypatch.setattr("harness.cli.standby.log_line", said.put_nowait)
     return said
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 import pytest
 
 from harness.cli.failing import CommandFailed
-from harness.cli.options import say, tell, working
+from harness.cli.options import print_notice, show_progress, working
 from harness.cli.study_run import check_writable, resumable, telling
 from harness.figures import folded, shortened, table
 from harness.lab.rows import Column, as_text, percent
@@ -54,8 +54,8 @@ def test_silent_work_is_told(tty: bool, monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("TERM", "xterm")
     with working("reading the games"):
         assert screen.written.wait(60)
-        tell("3 of 6 positions" + tty * ", and much more than fits", 0.5)
-        say("a notice")
+        show_progress("3 of 6 positions" + tty * ", and much more than fits", 0.5)
+        print_notice("a notice")
     shown = screen.getvalue()
     line = "tilewire: reading the games; "
     if not tty:

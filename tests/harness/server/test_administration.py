@@ -82,7 +82,7 @@ async def running(
         folder / "games.db",
         known=tokens,
         time=TimeControl(initial_ms=60_000),
-        tell=there.told.append,
+        log_line=there.told.append,
         admins=KnownTokens(folder / "admins", print) if has_admins else None,
         **options,
     ) as server:

@@ -79,7 +79,7 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         tmp_path / "serve.db",
         offered=ServerTables(main),
         known=tokens,
-        tell=running.told.put_nowait,
+        log_line=running.told.put_nowait,
         admission=param if isinstance(param, Admission) else Admission(),
     ) as server:
         running.url = url_of(server)

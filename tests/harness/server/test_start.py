@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 def server(journal: Journal, told: list[str]) -> MatchServer:
     main = TableKind(lexicon=words(), bots={"greedy": lambda: Passer("greedy")})
     keeper = Gatekeeper(journal, None)
-    return MatchServer(ServerTables(main), journal, keeper, drain_s=0, tell=told.append)
+    return MatchServer(ServerTables(main), journal, keeper, drain_s=0, log_line=told.append)
 
 
 async def leave_games(path: Path) -> None:

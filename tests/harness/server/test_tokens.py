@@ -287,7 +287,7 @@ async def test_a_new_name_that_could_be_taken_for_another_is_refused(
 ) -> None:
     gate = Gatekeeper(journal, reserved=("tilewire", "static", "maja", "ace"))
     await gate.admit("alice", SECRET)
-    gate.invitations._taken["bobo"] = hash_token("b")
+    gate.invitations._names_in_use["bobo"] = hash_token("b")
     for token in (None, OTHER):
         error = await turned_away(gate, name, token)
         assert why in error.reply.message

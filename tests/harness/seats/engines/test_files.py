@@ -308,14 +308,14 @@ def test_a_line_is_written_whole_or_not_at_all(tmp_path: Path, room: int) -> Non
     """Where the disk is full in the middle of it, or before it."""
     files, limits = Files(tmp_path, "a", "b"), resource.getrlimit(resource.RLIMIT_FSIZE)
     files.open()
-    files.say("x 0 ready")
+    files.write_line("x 0 ready")
     resource.setrlimit(resource.RLIMIT_FSIZE, (room, limits[1]))
     try:
         with pytest.raises(OSError, match="/a'"):
-            files.say("x 3 8D RAINIEST")
+            files.write_line("x 3 8D RAINIEST")
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, limits)
-    files.say("x 3 -")
+    files.write_line("x 3 -")
     files.close()
     assert (tmp_path / "a").read_text() == "x 0 ready\nx 3 -\n"
 

@@ -162,7 +162,7 @@ async def test_an_endless_answer_is_not_kept(
     with pytest.raises(EngineFailed, match="1,000"):
         await console._finished([], now_ms() + 5_000)
     await it.kill()
-    console._keep("x" * 60_000, said)
+    console._add_line("x" * 60_000, said)
     assert len(said[0]) == 1_000
 
 
