@@ -390,9 +390,9 @@ class View:
 
     def _generator(self) -> Generator:
         """Return the thread's generator; a view may be used by several threads."""
-        from engine.movegen.generator import kept_generator
+        from engine.movegen.generator import cached_generator
 
-        return kept_generator(self.lexicon, self.rules, self.leave_table)
+        return cached_generator(self.lexicon, self.rules, self.leave_table)
 
     # --- the board ---
 

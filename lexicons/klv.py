@@ -208,6 +208,7 @@ def _longer(
     _, offsets, binomials = table.arrays
     begin = leaves.begin
     lengths = np.where(begin > 0, after[begin].astype(np.int64) - begin, 0)
+    # A row for each tile that can follow: from which leave, and at which node of its list.
     row = np.repeat(np.arange(len(begin)), lengths)
     node = np.arange(len(row)) - (np.cumsum(lengths) - lengths - begin)[row]
     tile = arcs.tile[node].astype(np.int64)

@@ -236,14 +236,17 @@ class _Stored:
     def graph(self) -> tuple[WordGraph, str] | None:
         """Return the graph and the checksum, if both are there and sound."""
         checksums = self._checksums()
-        for suffix in GRAPH_SUFFIXES if checksums else ():
+        if not checksums:
+            return None
+        words_checksum, graph_checksum = checksums[0], checksums[-1]
+        for suffix in GRAPH_SUFFIXES:
             # A damaged file, after a crash for instance, is as good as none.
             with suppress(OSError, ValueError):
-                return read_kwg(self._graph_path(suffix), sound=checksums[-1]), checksums[0]
+                return read_kwg(self._graph_path(suffix), sound=graph_checksum), words_checksum
         return None
 
     def write(self, checksum: str, graph: WordGraph | None = None) -> bool:
-        """Cache these; return whether that was possible."""
+        """Cache the checksum of the words and their graph; return whether that was possible."""
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
             checksums = [checksum]

@@ -230,10 +230,10 @@ def _read_leaves(path: str, distribution: TileDistribution) -> LeaveTable:
     # Names of users' own files do not tell tiles apart; then what is in the table has to.
     other_names = embedded_names(".csv").keys() - {distribution.name}
     if manifest and manifest.tiles in other_names:
-        leaves_distribution, named = distribution, load_distribution(manifest.tiles)
+        named = load_distribution(manifest.tiles)
         differs = (named.alphabet.letters, named.counts) != (
-            leaves_distribution.alphabet.letters,
-            leaves_distribution.counts,
+            distribution.alphabet.letters,
+            distribution.counts,
         )
         if differs and manifest.is_of(Path(path).read_bytes()):
             raise ValueError(

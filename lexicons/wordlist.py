@@ -157,9 +157,11 @@ def _read_tiles(lines: _Lines, alphabet: Alphabet, source: str) -> WordMatrix:
     tile_of[list(map(ord, alphabet.letters[1:]))] = np.arange(1, len(alphabet.letters))
     tiles = tile_of[codes]
     unfit = (lengths < SHORTEST_WORD) | (lengths > MAX_WORD)
+    # Words with a letter that is no tile, found by where that letter stands in all words' letters.
     unfit[np.searchsorted(np.cumsum(lengths), np.flatnonzero(tiles == 0), side="right")] = True
     if unfit.any():
         row = int(unfit.argmax())
+        # This reads the word on its own, and so raises an error about it.
         _tiles_of(lines.words[row], alphabet, f"{source}, line {lines.numbers[row]}")
     matrix = np.zeros((len(lengths), int(lengths.max())), np.uint8)
     matrix[np.arange(matrix.shape[1]) < lengths[:, np.newaxis]] = tiles
@@ -184,7 +186,7 @@ def _tiles_of(word: str, alphabet: Alphabet, where: str) -> tuple[int, ...]:
         raise ValueError(f"{where}: {error}") from None
     if not SHORTEST_WORD <= len(tiles) <= MAX_WORD:
         raise ValueError(
-            f"{where}: {word!r} has {len(tiles)} letter{'s' * (len(tiles) != 1)}; "
+            f"{where}: {word!r} has {len(tiles)} letter{'' if len(tiles) == 1 else 's'}; "
             f"a word has {SHORTEST_WORD} to {MAX_WORD}"
         )
     return tiles

@@ -72,7 +72,7 @@ class Metered(Connection):
         """Begin, and notice when messages fill their queue and when that empties."""
         super().connection_made(transport)
         self.recv_messages.pause = self._fill
-        self.recv_messages.resume = self._go_on
+        self.recv_messages.resume = self._resume_reading
 
     def connection_lost(self, exc: Exception | None) -> None:
         """End, and break reference cycles, so that everything is freed at once.
@@ -183,7 +183,7 @@ class Metered(Connection):
         self._is_full = True
         self.transport.pause_reading()
 
-    def _go_on(self) -> None:
+    def _resume_reading(self) -> None:
         self._is_full = False
         if self._pending:
             self._queue()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from harness.arbiter.seat import Came, Happening, Report, Said
+from harness.arbiter.seat import Came, Report, Said, SeatEvent
 from protocol.channel import now_ms
 from protocol.errors import PeerError
 from protocol.messages import Info, Message, Move, NewGame, Ready, YourTurn
@@ -20,7 +20,7 @@ class Passer:
         self.name = name
         self.heard: list[Message] = []
         self.belief = belief
-        self._report: Report = lambda _happening: None
+        self._report: Report = lambda _event: None
 
     def start(self, report: Report) -> None:
         self._report = report
@@ -46,8 +46,8 @@ class Passer:
         """Do nothing: it holds no resources."""
 
     def say(self, message: Message) -> None:
-        happening: Happening = Said(message, now_ms(), 0)
-        self._report(happening)
+        event: SeatEvent = Said(message, now_ms(), 0)
+        self._report(event)
 
 
 class Waiter(Passer):

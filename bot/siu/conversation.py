@@ -278,15 +278,16 @@ class SiuConversation:
         return tuple(moves)
 
     def _begin_search(self) -> None:
+        """Begin the first search in the queue that can be made; answer those that can't."""
         while self._searches:
             search = self._searches[0]
             self._answer(*search.preface)
             if search.task is not None:
                 self._effects.append(search.task)
-                if search.is_ending:
+                if search.is_ending:  # it was stopped while it waited
                     self._effects.append(Bare.STOP)
                 return
-            self._searches.popleft()
+            self._searches.popleft()  # the preface says why; SIU ends each go with a bestmove
             self._answer(BestMove(NOTHING))
 
     def _end(self, search: _Search, now_ms: int) -> None:

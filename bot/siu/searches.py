@@ -186,7 +186,7 @@ class SearchMaker:
             told((_fault(error),), None)
             return NOTHING
         report = Report(task, told)
-        if task.go.useinference and task.mode != "auto" and self._kept(task) is None:
+        if task.go.useinference and task.mode != "auto" and self._leave_belief(task) is None:
             why = InfoText("string there is no result of go infer about this position")
             report.send(Ignored("useinference"), why)
         report.send(kit.provenance)
@@ -222,13 +222,13 @@ class SearchMaker:
         count = task.settings.candidates or usual.candidates
         candidates = chosen(view, count, task.only, task.also)
         search = SimulationSearch(view, settings, view.seed, self._belief(task, view), candidates)
-        simulation, wanted = search.simulation, go.stopcondition
-        limits = (go.iterations, go.movetime_ms, wanted)
+        simulation, wanted_percent = search.simulation, go.stopcondition
+        limits = (go.iterations, go.movetime_ms, wanted_percent)
         is_unlimited = not go.infinite and all(limit is None for limit in limits)
 
         def is_enough() -> bool:
-            if wanted is not None:
-                return certainty(simulation) >= wanted / 100
+            if wanted_percent is not None:
+                return certainty(simulation) >= wanted_percent / 100
             return is_unlimited and search.is_settled
 
         def send(*counted: InfoText) -> None:
@@ -241,7 +241,7 @@ class SearchMaker:
         send(report.counted(simulation.rollouts, simulation.plies))
         return simulation.leader.move
 
-    def _kept(self, task: SearchTask) -> LeavePrior | None:
+    def _leave_belief(self, task: SearchTask) -> LeavePrior | None:
         """Return the last inference's result, if wanted and if it was about this position."""
         about = (task.situation.key, task.situation.rules)
         if not task.go.useinference or self._inferred is None or self._inferred[:2] != about:
@@ -249,7 +249,7 @@ class SearchMaker:
         return self._inferred[2]
 
     def _belief(self, task: SearchTask, view: View) -> LeavePrior | None:
-        return believed(view, task.situation.known, self._kept(task))
+        return believed(view, task.situation.known, self._leave_belief(task))
 
     def _infer(self, task: SearchTask, kit: Kit, budget: Budget, report: Report) -> None:
         inference = inference_about(task, kit.view(task))

@@ -132,8 +132,9 @@ def best_kept(leaves: LeaveTable, racks: U8, size: int) -> U8:
     held, arrays = racks.shape[1], leaves.arrays
     if size in (0, held) or size >= leaves.rack_size:
         return racks[:, :size]
-    masks = [part for part in range(1 << held) if part.bit_count() == size]
-    parts = [[index for index in range(held) if part >> index & 1] for part in masks]
-    values = [arrays.values[leave_places(racks[:, part], arrays)] for part in parts]
+    # A bit for each tile of the rack that stays in the leave.
+    masks = [mask for mask in range(1 << held) if mask.bit_count() == size]
+    leaves_kept = [[index for index in range(held) if mask >> index & 1] for mask in masks]
+    values = [arrays.values[leave_places(racks[:, kept], arrays)] for kept in leaves_kept]
     best = np.argmax(np.stack(values), axis=0)
-    return np.take_along_axis(racks, np.array(parts)[best], axis=1)
+    return np.take_along_axis(racks, np.array(leaves_kept)[best], axis=1)

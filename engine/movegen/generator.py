@@ -227,7 +227,7 @@ class Generator:
 _of_thread = threading.local()
 
 
-def kept_generator(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> Generator:
+def cached_generator(lexicon: Lexicon, rules: Rules, leaves: LeaveTable) -> Generator:
     """Return this thread's generator: the last one, if it was made of the same parts."""
     parts = lexicon, rules, leaves
     cached: tuple[tuple[Lexicon, Rules, LeaveTable], Generator] | None

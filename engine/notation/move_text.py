@@ -95,7 +95,8 @@ def format_full_move(move: Move, board: Board, alphabet: Alphabet) -> str:
             return format_move(move, alphabet)
         case Place():
             square = format_square(move.row, move.column, move.direction)
-            return f"{square} {word_text(move, board, alphabet, '({})').replace(')(', '')}"
+            letters = word_text(move, board, alphabet, "({})")
+            return f"{square} {letters.replace(')(', '')}"  # one pair for neighbouring tiles
 
 
 def word_text(place: Place, board: Board, alphabet: Alphabet, through: str) -> str:

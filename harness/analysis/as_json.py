@@ -185,7 +185,7 @@ def _findings(findings: Findings, rules: Rules, leaves: LeaveTable | None) -> di
 
 
 def _cases(findings: Findings, alphabet: Alphabet) -> dict[str, Any] | None:
-    """Return what was found in all cases, and by the bag of the best and the played move."""
+    """Return the counts of all cases, and what the best and the played move get by bag."""
     cases = findings.cases
     if cases is None:
         return None
@@ -301,6 +301,6 @@ def _inferred(inferred: Inferred, alphabet: Alphabet, top: int) -> dict[str, Any
             "posterior": after.chance,
             "posterior_error": after.error,
         },
-        "true": truth and truth._asdict(),
+        "true": None if truth is None else truth._asdict(),
         "note": posterior.note,
     }

@@ -27,7 +27,7 @@ def look_up(word: str, rack: str, lexicon: Lexicon, leaves: LeaveTable) -> dict[
     alphabet = lexicon.distribution.alphabet
     letters = [tile & ~BLANK_FLAG for tile in alphabet.tiles(word)]
     tiles = [BLANK if tile & BLANK_FLAG else tile for tile in alphabet.tiles(rack)] or letters
-    is_word, lengths = lexicon.graph.contains, range(1, len(alphabet) + 1)
+    is_word, all_tiles = lexicon.graph.contains, range(1, len(alphabet) + 1)
 
     def spelled(length: int) -> list[str]:
         rows = lexicon.word_map.rows
@@ -40,8 +40,8 @@ def look_up(word: str, rack: str, lexicon: Lexicon, leaves: LeaveTable) -> dict[
     return {
         "word": alphabet.text(letters),
         "valid": is_word(letters),
-        "front": [alphabet.tile_text(tile) for tile in lengths if is_word([tile, *letters])],
-        "back": [alphabet.tile_text(tile) for tile in lengths if is_word([*letters, tile])],
+        "front": [alphabet.tile_text(tile) for tile in all_tiles if is_word([tile, *letters])],
+        "back": [alphabet.tile_text(tile) for tile in all_tiles if is_word([*letters, tile])],
         "anagrams": spelled(len(tiles))[:_MOST],
         "with_blank": spelled(len(tiles) + 1)[:_MOST],
         "worth": leaves.value(tiles) if len(tiles) < leaves.rack_size else None,

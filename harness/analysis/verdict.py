@@ -89,10 +89,11 @@ def by_tile(draws: Sequence[Draw], write: Callable[[Rack], str]) -> str:
         return draw.proven == is_proven and max(shares, key=shares.__getitem__) == sign
 
     return "; ".join(
-        f"{verb}{' perhaps' * (not certain)} with {', '.join(write(each.bag) for each in fitting)}"
+        f"{verb}{'' if certain else ' perhaps'} with "
+        + ", ".join(write(draw.bag) for draw in fitting)
         for verb, sign in (("wins", 1), ("ties", 0), ("loses", -1))
         for certain in (True, False)
-        if (fitting := [each for each in draws if is_so(each, sign, certain)])
+        if (fitting := [draw for draw in draws if is_so(draw, sign, certain)])
     )
 
 
@@ -226,7 +227,7 @@ def closing_sentences(turns: Sequence[ReviewedTurn], reviewed: Sequence[Reviewed
 
 
 def _lines(lines: Sequence[str]) -> str:
-    return f"line{'s' * (len(lines) > 1)} {', '.join(lines)}"
+    return f"line{'s' if len(lines) > 1 else ''} {', '.join(lines)}"
 
 
 def _lacks_rollouts(findings: Findings | OverRacks) -> bool:

@@ -47,13 +47,13 @@ class Audience:
         self._unsent.append((self._count, message, iter(tuple(self._since))))
         if self._all_sent.is_set():
             self._all_sent.clear()
-            asyncio.get_running_loop().call_soon(self._go_on)
+            asyncio.get_running_loop().call_soon(self._send_some)
 
     async def all_sent(self) -> None:
         """Wait until all are told."""
         await self._all_sent.wait()
 
-    def _go_on(self) -> None:
+    def _send_some(self) -> None:
         number, message, spectators = self._unsent[0]
         some = tuple(islice(spectators, AT_ONCE))
         for spectator in some:
@@ -62,6 +62,6 @@ class Audience:
         if len(some) < AT_ONCE:
             self._unsent.popleft()
         if self._unsent:
-            asyncio.get_running_loop().call_soon(self._go_on)
+            asyncio.get_running_loop().call_soon(self._send_some)
         else:
             self._all_sent.set()

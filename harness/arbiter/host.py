@@ -29,7 +29,7 @@ from .lag import LagMeter
 from .lease import LeaseLost
 from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Thought, TurnRecord
 from .scorebook import Scorebook
-from .seat import Came, Gone, Happening, Noted, Ruled, Said, Seat, TimeGift
+from .seat import Came, Gone, Noted, Ruled, Said, Seat, SeatEvent, TimeGift
 from .table import Effects, Sends, Table
 from .views import OWNER, Viewer
 
@@ -77,7 +77,7 @@ class GameHost:
         self._seats = seats
         self._journal = journal
         self._lag = lag
-        self._inbox: asyncio.Queue[tuple[int, Happening]] = asyncio.Queue()
+        self._inbox: asyncio.Queue[tuple[int, SeatEvent]] = asyncio.Queue()
         self._spectators = Audience()
         self._owners = Audience()
         """The host's own screens."""
@@ -118,10 +118,10 @@ class GameHost:
             if self.book.ended is not None and not self.is_given_up:
                 self.is_told = True
                 while not self._inbox.empty():  # guests who came back while it was written
-                    number, happening = self._inbox.get_nowait()
+                    number, event = self._inbox.get_nowait()
                     is_guest = self.book.opened.players[number] in self.guests
                     is_late = is_guest and not self._table.is_attached(number)
-                    if isinstance(happening, Came) and is_late:
+                    if isinstance(event, Came) and is_late:
                         self._seats[number].send(self.game_over())
             stops = (seat.stop() for seat in self._seats)
             for failed in await asyncio.gather(*stops, return_exceptions=True):
@@ -167,9 +167,9 @@ class GameHost:
 
     # --- the loop -------------------------------------------------------------------------------
 
-    def _reporter(self, seat: int) -> Callable[[Happening], None]:
+    def _reporter(self, seat: int) -> Callable[[SeatEvent], None]:
         inbox = self._inbox  # not self, which has the seat: a cycle would keep the game
-        return lambda happening: inbox.put_nowait((seat, happening))
+        return lambda event: inbox.put_nowait((seat, event))
 
     async def _next_effects(self) -> Effects:
         wake_at = self._table.deadline()
@@ -181,10 +181,10 @@ class GameHost:
             return await self._time_passed()
         try:
             async with asyncio.timeout(wait_ms / 1_000):
-                seat, happening = await self._inbox.get()
+                seat, event = await self._inbox.get()
         except TimeoutError:
             return await self._time_passed()
-        return self._apply(seat, happening)
+        return self._apply(seat, event)
 
     async def _time_passed(self) -> Effects:
         """Note the clocks; call the game if a deadline has passed and no message came before it.
@@ -206,8 +206,8 @@ class GameHost:
                 return Effects()
         return self._table.tick(now_ms())
 
-    def _apply(self, seat: int, happening: Happening) -> Effects:
-        match happening:
+    def _apply(self, seat: int, event: SeatEvent) -> Effects:
+        match event:
             case Came(seen=seen, last_lines=last_lines):
                 return self._table.attach(seat, now_ms(), seen=seen, last_lines=last_lines)
             case Gone(why=why, failure=failure, evidence=evidence):

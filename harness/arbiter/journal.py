@@ -115,7 +115,7 @@ class Journal:
             raise JournalError(why)
         game, now = opened.game, time.time()
         label_text, is_open = json.dumps(label), int(not rest)
-        await self._done(
+        await self._wait_for_commit(
             [
                 ("INSERT INTO games VALUES (?, ?, ?, ?)", [(game, now, label_text, is_open)]),
                 (_INSERT_RECORD, [(game, now, _encode(each), game) for each in (opened, *rest)]),
@@ -135,7 +135,7 @@ class Journal:
         if last:
             work.append(("UPDATE games SET open = 0 WHERE game = ?", [(game,)]))
             work.append(("DELETE FROM clock_notes WHERE game = ?", [(game,)]))
-        await self._done(work)
+        await self._wait_for_commit(work)
 
     def note(self, note: ClockNote) -> None:
         """Note the running clocks; return without waiting for the commit."""
@@ -157,7 +157,7 @@ class Journal:
         Raises:
             JournalError: it could not be written.
         """
-        await self._done([(statement, [values]) for statement, values in statements])
+        await self._wait_for_commit([(statement, [values]) for statement, values in statements])
 
     def change_soon(self, *statements: tuple[str, tuple[Value, ...]]) -> None:
         """Change what the server itself keeps, without waiting for the commit."""
@@ -180,7 +180,7 @@ class Journal:
         """Drop all records of finished games but the first and the last; raise as ``append``."""
         between = _DROP_BETWEEN, [(game, game) for game in games]
         last = "UPDATE records SET number = 1 WHERE game = ? AND number > 1"
-        await self._done([between, (last, [(game,) for game in games])])
+        await self._wait_for_commit([between, (last, [(game,) for game in games])])
 
     async def drop_thoughts(self, game: str, kept: Sequence[int]) -> None:
         """Drop the records of a finished game but those with the numbers ``kept``, in order.
@@ -192,9 +192,9 @@ class Journal:
         drop = "DELETE FROM records WHERE game = ? AND number >= 0"
         count = "UPDATE records SET number = -1 - number WHERE game = ?"
         numbers = [(-1 - new, game, number) for new, number in enumerate(kept)]
-        await self._done([(keep, numbers), (drop, [(game,)]), (count, [(game,)])])
+        await self._wait_for_commit([(keep, numbers), (drop, [(game,)]), (count, [(game,)])])
 
-    async def _done(self, work: Work) -> None:
+    async def _wait_for_commit(self, work: Work) -> None:
         if not self._thread.is_alive():
             raise JournalError(f"{self.name} is closed; nothing more can be written")
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()

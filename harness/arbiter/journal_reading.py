@@ -91,13 +91,13 @@ def read_games(address: Address, damaged: Damaged = raise_damage) -> Iterator[Ke
 
 def games_at(address: Address, which: str, damaged: Damaged) -> Iterator[KeptGame]:
     """Yield the games that a WHERE clause selects, oldest first; raise as ``read_games``."""
-    with _of_one_moment(address) as (reader, name):
+    with _snapshot(address) as (reader, name):
         yield from _games_of(reader, name, which, damaged)
 
 
 def rows_at(address: Address, question: str) -> list[tuple[Any, ...]]:
     """Return the rows of an SQL query; raise as ``read_games``."""
-    with _of_one_moment(address) as (reader, _):
+    with _snapshot(address) as (reader, _):
         return list(reader.rows(question))
 
 
@@ -121,7 +121,7 @@ def is_url(text: str) -> bool:
 
 
 @contextmanager
-def _of_one_moment(address: Address) -> Iterator[tuple[JournalReader, str]]:
+def _snapshot(address: Address) -> Iterator[tuple[JournalReader, str]]:
     database = database_at(address)
     try:
         with database.reading() as reader:
@@ -149,7 +149,7 @@ def read_ended(address: Address, key: str) -> Iterator[EndedGame]:
     Raises:
         JournalError: it is no journal, or can't be read.
     """
-    with _of_one_moment(address) as (reader, _):
+    with _snapshot(address) as (reader, _):
         rows = reader.rows(f"{_ENDS} AND label LIKE ? ORDER BY at", f'%"{key}":%')
         yield from (game for game in _ended(rows) if isinstance(game.label.get(key), str))
 
@@ -163,7 +163,7 @@ def read_ends(address: Address, games: Sequence[str]) -> dict[str, EndedGame]:
     if not games:
         return {}
     places = ", ".join("?" * len(games))
-    with _of_one_moment(address) as (reader, _):
+    with _snapshot(address) as (reader, _):
         ended = _ended(reader.rows(f"{_ENDS} AND games.game IN ({places})", *games))
         return {each.game: each for each in ended}
 
@@ -191,12 +191,12 @@ def read_game(address: Address, game: str) -> KeptGame | None:
 
 def has_game(address: Address, game: str) -> bool:
     """Return whether a journal has a game, over or not; raise JournalError if it can't be read."""
-    with _of_one_moment(address) as (reader, _):
+    with _snapshot(address) as (reader, _):
         return any(True for _row in reader.rows("SELECT 1 FROM games WHERE game = ?", game))
 
 
 def _read(address: Address, which: str, game: str) -> KeptGame | None:
-    with _of_one_moment(address) as (reader, name):
+    with _snapshot(address) as (reader, name):
         return next(_games_of(reader, name, which, raise_damage, game), None)
 
 
@@ -218,7 +218,7 @@ def read_older(
         "(SELECT 1 FROM records WHERE records.game = games.game AND number = 2) AND EXISTS "
         "(SELECT 1 FROM records WHERE records.game = games.game AND content LIKE ?)"
     )
-    with _of_one_moment(address) as (reader, name):
+    with _snapshot(address) as (reader, name):
         kind = f'{{"record":"{having}%'
         values, looked_at = (before, after, after, kind), _LOOKED_AT * most
         games = _games_of(reader, name, which, lambda _error: None, *values, most=looked_at)
@@ -253,7 +253,7 @@ def read_past(address: Address, most: int, before: str | None = None) -> PastGam
     Raises:
         JournalError: the journal can't be read.
     """
-    with _of_one_moment(address) as (reader, _):
+    with _snapshot(address) as (reader, _):
         rows = list(reader.rows(_PAST, before, before, most))
     past = []
     for game, created, label, opened, ended in rows:

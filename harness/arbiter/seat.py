@@ -70,8 +70,8 @@ class Ruled:
     winner: int | None = None
 
 
-Happening: TypeAlias = Came | Said | Noted | Gone | TimeGift | Ruled
-Report: TypeAlias = Callable[[Happening], None]
+SeatEvent: TypeAlias = Came | Said | Noted | Gone | TimeGift | Ruled
+Report: TypeAlias = Callable[[SeatEvent], None]
 
 
 class Seat(Protocol):

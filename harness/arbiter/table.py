@@ -123,10 +123,10 @@ class Table:
         """Return the first millisecond at which ``tick`` has something to do."""
         if self.over:
             return None
-        flag, stands = self.book.flag_falls(), self.book.challenge_ends()
-        if flag is None:
+        flag_ms, challenge_ms = self.book.flag_falls(), self.book.challenge_ends()
+        if flag_ms is None:  # no clock runs while the table waits for a seat
             return self._hold_until
-        return flag if stands is None else min(flag, stands)
+        return flag_ms if challenge_ms is None else min(flag_ms, challenge_ms)
 
     def excuse(self, now_ms: int) -> None:
         """Put off all deadlines by what it took to carry out the last event, until ``now_ms``.
@@ -429,16 +429,18 @@ class Table:
         return Effects() if over is None else self.end(over.reason, "", now_ms)
 
     def _accept(self, now_ms: int, round_trip_ms: int = 0, host_lag_ms: int = 0) -> Effects:
-        """Take the open play; if it ends the game, charge at most the time to challenge it."""
-        book, stands = self.book, self.book.challenge_ends()
+        """Accept the open play; if it ends the game, charge at most the time to challenge it."""
+        book, challenge_ends_ms = self.book, self.book.challenge_ends()
         took_ms = max(self._took_ms(now_ms, round_trip_ms, host_lag_ms), 0)
-        if stands is not None:
-            took_ms = min(took_ms, book.elapsed(stands - 1 - book.opened.time.lag_ms))
+        if challenge_ends_ms is not None:
+            # The allowance for lag, and the millisecond after the end, are not charged.
+            most_ms = book.elapsed(challenge_ends_ms - 1 - book.opened.time.lag_ms)
+            took_ms = min(took_ms, most_ms)
         ended_ms = now_ms - book.elapsed(now_ms) + took_ms
         return self._accept_open_play() + self._end_if_over(ended_ms)
 
     def _accept_open_play(self) -> Effects:
-        """Take the open play as it is; the clock of the seat to move runs on."""
+        """Accept the open play as it is; the clock of the seat to move runs on."""
         record = self.book.accept()
         return Effects(records=(record,)) + self._send_drawn(self.book.turns[-1])
 
@@ -473,7 +475,8 @@ class Table:
             away = f"away when time ran out, connection lost {times}×"
             faults.append(accusation(seat, "disconnect", away))
         if not self.book.is_open and (lines := self._seats[seat].last_lines()):
-            noted = self.note(seat, "time", message, lines)  # which accuses it, too
+            # The note accuses the seat, so the end does not do it again.
+            noted = self.note(seat, "time", message, lines)
             return noted + self.end("time", message, now_ms, 1 - seat, faults)
         faults.append(accusation(seat, "time", message))
         return self.end("time", message, now_ms, 1 - seat, faults)
@@ -493,18 +496,20 @@ class Table:
         winner: int | None = None,
         faults: Sequence[Accusation] = (),
     ) -> Effects:
-        """End the game, unless it is over; an open play stands, and may have ended it before.
+        """End the game, unless it is over.
 
-        ``winner`` is for outcomes that the score does not decide.
+        A play that could still be challenged is accepted first. If that play ends the game, the
+        game ends by it, and not by ``outcome``. ``winner`` is for outcomes that the score does not
+        decide.
         """
         if self.over:
             return Effects()
         accepted = Effects()
         if self.book.is_open and OUTCOMES[outcome].won_by != "nobody":
             accepted = self._accept_open_play()
-            over = self.book.game.over if self.book.game else None
-            if over is not None:
-                outcome, winner, message, faults = over.reason, None, "", ()
+            by_rules = self.book.game.over if self.book.game else None
+            if by_rules is not None:
+                outcome, winner, message, faults = by_rules.reason, None, "", ()
         ended = self.book.end(outcome, winner, message, now_ms, faults)
         verdict = views.game_over(self.book)
         return accepted + Effects(records=(ended,)) + self._send_to_all(lambda _to: verdict)

@@ -139,7 +139,7 @@ def _endgame(proof: EndgameProof, rules: Rules, width: int | None) -> Iterator[s
             f"{relation} {_points(bound)}" for relation, bound in bounds if bound is not None
         )
         more = "--memory" if proof.solver.is_over else "--time"
-        bounds_text = f" ({bounds_text} is)" * bool(bounds_text)
+        bounds_text = f" ({bounds_text} is)" if bounds_text else ""
         verdict = f"{value}: not proven{bounds_text}; more {more} may change it"
     yield heading(view.position, rules)
     yield ""

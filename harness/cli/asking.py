@@ -325,7 +325,7 @@ def standings_text(listed: StandingList) -> str:
     """Return how a tournament stands: a table of entrants, and the games of the round."""
     rounds = f" of {listed.rounds}" if listed.rounds else ""
     heading = f"round {listed.round}{rounds}" if listed.round else "no round has begun"
-    heading += ", over" * listed.over + ", paused" * listed.paused
+    heading += (", over" if listed.over else "") + (", paused" if listed.paused else "")
     heading += f"\n{plain(listed.waits)}" if listed.waits else ""
     entrants = [
         (
@@ -335,7 +335,7 @@ def standings_text(listed: StandingList) -> str:
             f"{row.points:g}",
             number(row.spread, 0, sign=True),
             " + ".join(
-                filter(None, (str(row.byes or ""), f"{row.half_byes} × ½" * bool(row.half_byes)))
+                filter(None, (str(row.byes or ""), f"{row.half_byes} × ½" if row.half_byes else ""))
             ),
             "" if row.presence == "here" else row.presence,
         )

@@ -121,8 +121,8 @@ def sim(
     """Simulate a position; print how many rollouts of a candidate are made a second.
 
     Args:
-        rollouts: How many in each of five runs, whose median is printed.
-        candidates: How many moves of the highest static equity are rolled out, each as often.
+        rollouts: Rollouts in a run. The median of five runs is printed.
+        candidates: Roll out this many moves, those of the highest static equity, equally often.
         plies: Turns after a candidate. [default: 2, and then 4]
         position: A position (CGP). [default: one in mid-game]
     """

@@ -112,14 +112,16 @@ def _print(checked: SeatCheck, time_ms: int) -> None:
     printed = list[tuple[str, ...]]()
     for each in checked.asked:
         if lines := each.printed.splitlines():
-            lines[:-6] = ["…"] * (len(lines) > 6)
+            if len(lines) > 6:
+                lines = ["…", *lines[-6:]]
             printed += zip_longest([each.phase], [each.move], lines, fillvalue="")
     if printed:
         print(figures.table(("position", "move", "printed"), printed), end="\n\n")
     for problem, count in Counter(asked.problem for asked in checked.problems).items():
         first = next(asked for asked in checked.problems if asked.problem == problem)
-        view = f'\n  View.from_cgp("{first.position}", seed={first.seed})  # turn {first.turn}'
-        view *= bool(first.position) and first.position not in problem
+        view = ""
+        if first.position and first.position not in problem:
+            view = f'\n  View.from_cgp("{first.position}", seed={first.seed})  # turn {first.turn}'
         others = f", and {figures.counted(count - 1, 'other')}" if count > 1 else ""
         print(f"{first.phase}{others}:\n{problem}{view}\n")
     fine, asked_for = len(checked.asked) - len(checked.problems), len(checked.asked)

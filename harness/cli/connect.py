@@ -368,7 +368,7 @@ async def _exchange(
     finally:
         await maker.close()
     if host.games:
-        raise CommandFailed(f"{why}{chr(10) * bool(last_words)}{last_words}", status=1)
+        raise CommandFailed(f"{why}\n{last_words}" if last_words else why, status=1)
 
 
 # --- results --------------------------------------------------------------------------------------

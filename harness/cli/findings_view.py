@@ -201,7 +201,8 @@ def _candidates(findings: Findings, rules: Rules, width: int) -> Table:
             last = "proven" if findings.is_proven(row.move) else last
         elif findings.cases:
             last = "simulated"
-        text = format_full_move(row.move, board, alphabet) + "*" * findings.is_phony(row.move)
+        text = format_full_move(row.move, board, alphabet)
+        text += "*" if findings.is_phony(row.move) else ""
         leave = alphabet.text(row.leave)
         static = number(None if row.move == PASS else row.static / POINT)  # a pass only ranks last
         rows.append((str(rank), text, str(row.score), leave, static, win, equity, *behind, last))
@@ -265,7 +266,7 @@ def _turn_row(turn: ReviewedTurn, findings: Findings | OverRacks, rules: Rules) 
         if findings.is_known:
             best, loss = f"✓ {findings.best_in}/{len(findings.each)}", findings.cost
     else:
-        graded, mark = grade(findings) or DASH, "*" * bool(findings.question.phony)
+        graded, mark = grade(findings) or DASH, "*" if findings.question.phony else ""
         made = findings.played
         if findings.question.is_forced or (findings.is_known and is_found(findings)):
             best = "✓"
@@ -274,7 +275,7 @@ def _turn_row(turn: ReviewedTurn, findings: Findings | OverRacks, rules: Rules) 
         if findings.is_known:
             before = number(100 * findings.best.win)
         if findings.is_known and made:
-            loss, guess = findings.ahead_of(made.move), "?" * is_played_guess(findings)
+            loss, guess = findings.ahead_of(made.move), "?" if is_played_guess(findings) else ""
             after, width = number(100 * made.win), findings.doubt(made.move)
     if loss:
         points, cost = number(loss.equity) + guess, number(100 * loss.win)
@@ -298,10 +299,13 @@ def _legend(every: Sequence[Reviewed]) -> Iterator[Text]:
     below = any(min(round(loss.win, 3), round(loss.equity, 1)) < 0 for loss in losses)
     alone = any(findings.compared for _, findings in reviewed)
     partly = any(isinstance(each, OverRacks) for _, each in every)
-    sentences = (
-        *(_BEFORE_AFTER, _COSTS, *[_ALONE] * alone, f"grade: {GRADED}", _SIGNS),
-        *[_BELOW_0] * below,
-        *[OVER_RACKS] * partly,
-    )
+    sentences = [_BEFORE_AFTER, _COSTS]
+    if alone:
+        sentences.append(_ALONE)
+    sentences += [f"grade: {GRADED}", _SIGNS]
+    if below:
+        sentences.append(_BELOW_0)
+    if partly:
+        sentences.append(OVER_RACKS)
     for sentence in sentences:
         yield Text(sentence, "dim")

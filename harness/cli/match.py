@@ -420,16 +420,19 @@ def print_table(
 ) -> None:
     """Write the summary files of the games so far, and print them as a table or also as JSON.
 
-    With a ``plan``, an error of Elo, also what it takes, if these games took so many ``hours``.
+    ``plan`` is a wanted error in Elo: also print how many pairs it takes, and how many hours, given
+    that the games so far took ``hours``.
     """
-    summary, planned = write_summary(terms, files), dict[str, Any]()
+    summary = write_summary(terms, files)
+    planned: dict[str, Any] = {}
     if files.counted:
         print(summary.text(shutil.get_terminal_size().columns), end="")
     print(f" games and results: {files.path}")
     if list((files.path / "games").glob("*.faults.txt")):
         print(f" what went wrong:   {files.path / 'games'}/*.faults.txt")
     if plan and files.counted:
-        games = 2 * (pairs := pairs_needed(plan))
+        pairs = pairs_needed(plan)
+        games = 2 * pairs
         pace = 2 * hours / len(files.counted)
         planned = {"elo_error": plan, "pairs": pairs, "hours": pairs * pace}
         label = f"±{plan:g} Elo (95 %):"
@@ -440,10 +443,8 @@ def print_table(
             f"                    a true {plan:g} Elo is then shown in half of all matches"
         )
         if test := terms.test:
-            games, h0, h1 = (
-                MOST_TESTED,
-                *(write_hypothesis(test, share) for share in (test.h0, test.h1)),
-            )
+            games = MOST_TESTED
+            h0, h1 = write_hypothesis(test, test.h0), write_hypothesis(test, test.h1)
             truths = f"if {h0} is true", "halfway between", f"if {h1} is true"
             expected = expected_pairs(test, files.results)
             lines = [

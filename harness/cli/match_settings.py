@@ -28,7 +28,13 @@ from harness.arbiter.clock import LOCAL_READY_MS, check_time_control, lag_quota_
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.config_file import read_config_file
 from harness.figures import counted, plain, some
-from harness.matches.config import Format, MatchError, TournamentConfig, read_config, told_apart
+from harness.matches.config import (
+    Format,
+    MatchError,
+    TournamentConfig,
+    read_config,
+    unambiguous_names,
+)
 from harness.matches.folder import FolderContents
 from harness.matches.openings import begins_empty, read_openings, unknown_words
 from harness.matches.ratings import check_anchors
@@ -210,7 +216,7 @@ def configure(
     concurrency, seed = settings.concurrency or 1, settings.seed
     with sentences():
         specs = [_seat(text) for text in seats]
-        names = _named(settings.name or [], told_apart(*specs))
+        names = _named(settings.name or [], unambiguous_names(*specs))
         check_guests(specs, names, guests_at)
         control = _time_control(settings, specs, guests_at)
         check_time_control(control)
@@ -510,12 +516,12 @@ def check_cores(config: TournamentConfig, *, directed: bool = False) -> None:
     Called again when a match is resumed, since seats and machine may have changed.
     """
     specs = [parse_seat(seat) for seat in config.seats]
-    here = sum(spec.kind not in ("remote", "guest") for spec in specs)
+    local_seats = sum(spec.kind not in ("remote", "guest") for spec in specs)
     games, threads, cores = config.concurrency, config.threads, usable_cores()
     option = "concurrency"
     if directed:  # each entrant plays one game at a time
-        games, option = min(games, here), "max-games"
-    if games > 1 and games * threads > cores and here:
+        games, option = min(games, local_seats), "max-games"
+    if games > 1 and games * threads > cores and local_seats:
         each = f" with --threads {threads}" if threads > 1 else ""
         raise CommandFailed(
             f"--{option} {games}{each} would make players share cores and move late; "
@@ -524,5 +530,6 @@ def check_cores(config: TournamentConfig, *, directed: bool = False) -> None:
     if games > 1 and any(spec.dialect == "files" for spec in specs):
         raise CommandFailed(f"--{option} {games}: a seat files:… plays one game at a time")
     if config.ponder:
-        seats = min(here, 2 * games) if directed else min(here, 2) * games
+        # A match has two seats in a game; in a directed event each seat is in one game.
+        seats = min(local_seats, 2 * games) if directed else min(local_seats, 2) * games
         options.check_pondering(seats, threads, f"--{option} or {'' if directed else '--'}threads")

@@ -95,9 +95,10 @@ def bot(name: str, /) -> None:
     """
     if not _NAME.fullmatch(name):
         small = re.sub(r"\W", "_", name.lower(), flags=re.ASCII)
+        example = f", such as {small}" if _NAME.fullmatch(small) else ""
         raise CommandFailed(
             f"{name!r} can't be the name of a package: write small letters, digits and _, a letter "
-            f"first, 40 at most{f', such as {small}' * bool(_NAME.fullmatch(small))}"
+            f"first, 40 at most{example}"
         )
     folder = Path(name)
     if folder.exists():

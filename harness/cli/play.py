@@ -24,7 +24,7 @@ from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import files_at
 from harness.figures import plain
-from harness.matches.config import told_apart
+from harness.matches.config import unambiguous_names
 from harness.server.admission import Admission, check_admission
 from harness.server.ladder.settings import ServerTime
 from harness.server.page_analysis.process import AnalysisProcess
@@ -134,7 +134,7 @@ def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
         raise CommandFailed(f"{asked}: a guest dials in to a tournament; name a bot")
     if (name := spec.name) in specs:
         namesake = replace(specs[name], name=name)  # club's own name is static
-        name = told_apart(namesake, spec)[1]
+        name = unambiguous_names(namesake, spec)[1]
     return {name: spec} | specs, name
 
 

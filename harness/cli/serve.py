@@ -273,12 +273,14 @@ def _completed(said: ServerFile, clock: Mapping[str, int | None], *, ladder: boo
 def _check_standby(settings: ServerFile) -> None:
     """Check what several hosts need to stand by for each other, or fail with a sentence."""
     if settings["standby"] and not is_url(settings["db"]):
-        needs = "--db postgresql://USER@HOST/DATABASE"
-        raise CommandFailed(f"--standby waits for a journal that several machines reach: {needs}")
+        raise CommandFailed(
+            "--standby waits for a journal that several machines reach: "
+            "--db postgresql://USER@HOST/DATABASE"
+        )
     if settings["standby"] and not settings["admission"].proxies:
-        unless = "admission.proxies lists the balancer's"
         options.print_notice(
-            f"connections through a balancer count as one address, unless {unless}"
+            "connections through a balancer count as one address, "
+            "unless admission.proxies lists the balancer's"
         )
 
 
@@ -439,12 +441,17 @@ def retention_of(settings: ServerFile, *, is_open: bool) -> Retention | None:
 def _started(
     server: MatchServer, storage: str, reread: Callable[[], None], *, has_waited: bool = False
 ) -> None:
-    """Say that a server listens; after a wait read its files again, as SIGHUP does by ``again``."""
+    """Print where a server listens, and warn of what is unsafe; have SIGHUP reread its files.
+
+    A standby that has waited rereads them at once: they may have changed meanwhile.
+    """
     asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reread)
     if has_waited:
         reread()
-    s, address = "s" * (server.tls is not None), reached_at(server.host, server.port)
-    everywhere = f" at all {'IPv4 ' * ('.' in server.host)}addresses" * is_any(server.host)
+    s = "" if server.tls is None else "s"
+    address, everywhere = reached_at(server.host, server.port), ""
+    if is_any(server.host):
+        everywhere = " at all IPv4 addresses" if "." in server.host else " at all addresses"
     log_line(f"serving on ws{s}://{address}, page http{s}://{address}/{everywhere}, {storage}")
     if server.tls is None and not is_loopback(server.host):
         options.print_notice(

@@ -153,8 +153,10 @@ def _sheet(steps: tuple[ReplayStep, ...], rules: Rules) -> RenderableType:
             Text(plain(event.nick), "cyan" if step.seat else "green"),
             Text(plain(event.rack)),
             Text(plain(_what(step, rules)), "bold" if bingo else ""),
-            f"{event.score:+d}" + f" ({step.computed:+d})" * (event.score != step.computed),
-            f"{event.total}" + f" ({step.computed_total})" * (event.total != step.computed_total),
+            f"{event.score:+d}"
+            + (f" ({step.computed:+d})" if event.score != step.computed else ""),
+            f"{event.total}"
+            + (f" ({step.computed_total})" if event.total != step.computed_total else ""),
         )
         for line in event.note.splitlines():
             table.add_row("", "", "", Text(plain(line), "dim italic"))

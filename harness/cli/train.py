@@ -228,7 +228,7 @@ def features(
             threads=threads,
             with_simulation=with_simulation,
         )
-        simulating = " --with-simulation" * with_simulation
+        simulating = " --with-simulation" if with_simulation else ""
         command = f"tilewire train features{terms.written()} --games {games}{simulating}"
         weights = replace(weights, made={"command": command, **weights.made})
         write_rack_weights(out, weights)

@@ -131,7 +131,7 @@ def read_config(folder: Path) -> TournamentConfig:
         raise MatchError(f"{path} can't be read: {error}") from None
 
 
-def told_apart(*specs: SeatSpec) -> tuple[str, ...]:
+def unambiguous_names(*specs: SeatSpec) -> tuple[str, ...]:
     """Return distinct names for seats: their own, with the differences between namesakes.
 
     ``v1/bot.py:Balance`` and ``v2/bot.py:Balance?weight=3`` are ``Balance (v1)`` and

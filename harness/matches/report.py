@@ -176,7 +176,7 @@ def _sentence(stats: MatchStatistics) -> str:
         return "No game has been played."
     lead, measure, is_luck = stats.mean_spread, "spread", stats.p_value >= SIGNIFICANT
     forfeits = sum(sum(side.forfeits.values()) for side in stats.sides)
-    note = f" Forfeits: {forfeits:,}; their spread is at best 0 for who lost." * bool(forfeits)
+    note = f" Forfeits: {forfeits:,}; their spread is at best 0 for who lost." if forfeits else ""
     if forfeits > MANY_FORFEITS * stats.games:
         lead, measure = stats.wins - stats.losses, "wins"
         is_luck = (stats.elo_ci95[0] or 0) <= 0 <= (stats.elo_ci95[1] or 0)
@@ -253,7 +253,9 @@ def points_text(points: float | None) -> str:
     if points is None:
         return ""
     whole, half = divmod(round(2 * points), 2)
-    return f"{whole:,}" + "½" * half if whole or not half else "½"
+    if not half:
+        return f"{whole:,}"
+    return f"{whole:,}½" if whole else "½"
 
 
 COLUMNS = (
@@ -309,8 +311,9 @@ def rating_notes(ratings: Ratings) -> list[str]:
     if rated:
         note = f"ratings: Elo, with 95 % intervals from {FEWEST_UNITS} pairs on"
         if all(player.error is None for player in rated):
-            few = f": fewer than {FEWEST_UNITS} pairs"
-            note = "ratings: Elo; no intervals" + few * (rated[0].units < FEWEST_UNITS)
+            note = "ratings: Elo; no intervals"
+            if rated[0].units < FEWEST_UNITS:
+                note += f": fewer than {FEWEST_UNITS} pairs"
         if ratings.first_move is not None and ratings.first_move_error is not None:
             first = number(ratings.first_move, 0, sign=True)
             note += f"; the first move: {first} ± {number(ratings.first_move_error, 0)}"

@@ -195,12 +195,12 @@ def seat_result(
 ) -> SeatResult:
     """Return a seat's part of a game; ``before_ms`` is its clock after the last of the turns.
 
-    What it ran since, the turn in which the game ended, is unknown if ``over`` has no clocks.
+    The time of the turn in which the game ended is unknown if ``over`` has no clocks.
     """
     own = [turn for turn in turns if charged_seat(turn.seat, turn.move) == seat]
     left_ms = before_ms if over.clocks is None else over.clocks[seat]
     last_ms = max(0, before_ms - left_ms)
-    is_turn = last_ms > 0 and OUTCOMES[over.outcome].won_by == "opponent"
+    lost_on_turn = last_ms > 0 and OUTCOMES[over.outcome].won_by == "opponent"
     challenges: tuple[int, int] | UnsetType = UNSET
     if game.rules.challenge != "void":
         judged = [turn.challenge for turn in own]
@@ -208,7 +208,7 @@ def seat_result(
     return SeatResult(
         name=game.players[seat],
         score=over.scores[seat],
-        moves=sum(turn.challenge in (UNSET, "open") for turn in own) + is_turn,
+        moves=sum(turn.challenge in (UNSET, "open") for turn in own) + lost_on_turn,
         think_ms=sum(turn.think_ms for turn in own) + last_ms,
         longest_ms=max([last_ms, *(turn.think_ms for turn in own)]),
         overtime_ms=max(0, -left_ms) if game.time.max_overtime_ms else 0,

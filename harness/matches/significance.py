@@ -121,6 +121,7 @@ def sign_flip_interval(sums: npt.ArrayLike, games: npt.ArrayLike) -> Interval:
         return None, None
     exact = _feasible(values)
     upper = _upper_end(values, counts, exact=exact)
+    # The lower end is that of the opponent, negated; from 0.0, since -0.0 would be printed so.
     return 0.0 - _upper_end(-values, counts, exact=exact), upper
 
 

@@ -200,6 +200,7 @@ def _side(
     own = [result.sides[side] for result in finished if result.was_played]
     games, moves = len(own), sum(seat.moves for seat in own)
     think_ms = sum(seat.think_ms for seat in own)
+    # Own score and the opponent's.
     scores = [(r.sides[side].score, r.sides[1 - side].score) for r in finished if not r.forfeit]
     forfeits = (r.outcome for r in finished if r.forfeit and r.winner == 1 - side)
     judged = (r for r in results if OUTCOMES[r.outcome].won_by != "nobody")
@@ -217,8 +218,12 @@ def _side(
         time_penalty=sum(seat.time_penalty for seat in own),
         bingos_mean=_ratio(sum(seat.bingos for seat in own), games),
         challenges={"won": won, "lost": lost} if counts else {},
-        lost_double=_ratio(sum(b > a and b >= 2 * a for a, b in scores), len(scores)),
-        largest_ratio=max((b / a for a, b in scores if a > 0 and b > 0), default=None),
+        lost_double=_ratio(
+            sum(theirs > ours and theirs >= 2 * ours for ours, theirs in scores), len(scores)
+        ),
+        largest_ratio=max(
+            (theirs / ours for ours, theirs in scores if ours > 0 and theirs > 0), default=None
+        ),
         forfeits=dict(Counter(forfeits).most_common()),
         faults=dict(Counter(faults).most_common()),
     )

@@ -44,7 +44,7 @@ class TaskSeat:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._report: Report = lambda _happening: None
+        self._report: Report = lambda _event: None
         self._task: asyncio.Task[None] | None = None
 
     def start(self, report: Report) -> None:

@@ -27,9 +27,10 @@ class Certificate:
 
     def renew(self) -> None:
         """Read both files; raise ValueError and go on with the old ones if they are wrong."""
+        # Try a new context first, since a load that fails half-way would spoil the one in use.
         for context in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), self.context):
             try:
-                # A password that is wrong, or OpenSSL would ask for one at the terminal.
+                # Without a password OpenSSL would ask for one at the terminal; a wrong one fails.
                 context.load_cert_chain(*self._files, password="")
             except OSError as error:
                 files = " and ".join(str(file) for file in self._files if file is not None)

@@ -384,7 +384,9 @@ class Lobby:
                     way_out = "it may come back by that name, or an admin may void the game"
                     names[number] += f" ({name} is away and has {left} left; {way_out})"
         has = MOST_GAMES.format("the server" if is_full else block_of(player.address))
-        return f"{has}{': ' * bool(names)}{some(names)}; your game begins when one of them is over"
+        return (
+            f"{has}{': ' if names else ''}{some(names)}; your game begins when one of them is over"
+        )
 
     def _absent(self, name: str | None) -> str | None:
         """Return a sentence if nobody of a name is here; a player with a running game counts."""

@@ -147,9 +147,9 @@ class OwnScreen:
             return self._enter(request)
         sent_cookies = ";".join(request.headers.get_all("Cookie")).split(";")
         cookies = (cookie.strip().encode(errors="replace") for cookie in sent_cookies)
-        right = self._cookie.encode()
-        if not any(hmac.compare_digest(cookie, right) for cookie in cookies):
-            # Whatever it asks for, by whatever spelling.
+        secret = self._cookie.encode()
+        if not any(hmac.compare_digest(cookie, secret) for cookie in cookies):
+            # Without the cookie only the page's own files are served, by whatever spelling.
             file = None if acts else self._web.page.answer(path, request.headers)
             return file or wrong(401, "type the code that the terminal shows")
         if upgrades:

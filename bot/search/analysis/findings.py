@@ -102,7 +102,11 @@ class Findings:
 
     @property
     def rivals(self) -> list[Estimate]:
-        """Legal candidates not clearly worse than the best; with worths, proven equals."""
+        """Return the legal candidates that may be as good as the best move.
+
+        If there are worths, these are the moves proven to be worth the same; else those not
+        clearly worse.
+        """
         rest = self.legal[1:]
         if self.worths:
             best, worths = self.best.move, self.worths

@@ -93,6 +93,7 @@ class Solving:
         self._solver.begin(self._position, without=self._without)
         self.nodes += self._solver.advance(1)
         self._began = time.monotonic()
+        # Without moves to ask about, the best move gets their share of the limit, too.
         yield from self._solve(_BEST if self._asked else _BEST + _ASKED)
         self._take_best()
         for each in [row for row in self.candidates if row.move in self._asked]:

@@ -242,10 +242,11 @@ class LeaveTraining:
 
     def _shares(self, games: int) -> list[Share]:
         """Return the shares of a round; the leaves to be forced are dealt like cards."""
-        forced = self.racks.by_size[self.racks.rack_size - 1][:0]
+        forced = self.racks.by_size[self.racks.rack_size - 1][:0]  # no leaves
         if self._is_last:
             before = sum(GENERATIONS[:-1])
             done = max(0.0, self.share_done - before) / GENERATIONS[-1]
+            # A goal in time does not say how many games there will be: suppose 20 rounds.
             round_share = games / (self.goal.games * GENERATIONS[-1]) if self.goal.games else 0.05
             floor = self.goal.floor * min(1.0, _AHEAD * (done + round_share))
             forced = self._behind(floor, games)

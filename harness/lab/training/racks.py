@@ -73,14 +73,16 @@ class Racks:
         return flat[: self.first]
 
     def samples(self, counts: I64) -> I64:
-        """Count how often each leave was in a rack, by place, from the count of each rack.
+        """Count in how many sampled racks each leave was.
 
-        Both are ``int64``, ``counts`` by rack number, the result [``first``].
+        ``counts`` is int64, by rack number; the result is int64[``first``], by place of the leave.
         """
         samples = np.zeros(self.first, np.int64)
-        seen = counts[self.places[-1] - self.first] > 0
-        racks = np.ascontiguousarray(self.by_size[-1][seen])
-        _count_leaves(racks, counts[self.places[-1][seen] - self.first], self.index, samples)
+        # Full racks come last in ``by_size``, and have the places from ``first`` on.
+        rack_counts = counts[self.places[-1] - self.first]
+        was_seen = rack_counts > 0
+        racks = np.ascontiguousarray(self.by_size[-1][was_seen])
+        _count_leaves(racks, rack_counts[was_seen], self.index, samples)
         return samples
 
 

@@ -132,15 +132,16 @@ def tally_results(results: Results, rules: Rules) -> WinCounts:
 
 
 def effective_spreads(results: Results) -> I64:
-    """Return [games, room] the effective spread of the player on turn before each turn."""
-    worth = results.spreads.astype(np.int64) * 1000
+    """Return the effective spread of the player on turn, before each turn, as [games, room]."""
+    thousandths = results.spreads.astype(np.int64) * 1000
     leave_values = results.leaves.astype(np.int64)
-    coming = np.zeros_like(worth)
-    coming[:, 2:] += leave_values[:, :-2]
-    coming[:, 1:] -= leave_values[:, :-1]
-    worth += np.where(results.bags > 0, coming, 0)
+    # The player on turn kept its leave two turns ago, the opponent one turn ago.
+    lead = np.zeros_like(thousandths)
+    lead[:, 2:] += leave_values[:, :-2]
+    lead[:, 1:] -= leave_values[:, :-1]
+    thousandths += np.where(results.bags > 0, lead, 0)
     # Halves are exact as floats, so rint rounds them as intended.
-    return np.rint(worth / 1000).astype(np.int64)
+    return np.rint(thousandths / 1000).astype(np.int64)
 
 
 def unseen_tiles(results: Results, rules: Rules) -> I64:

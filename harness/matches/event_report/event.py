@@ -179,7 +179,7 @@ def _settings(config: TournamentConfig, began: Sequence[float]) -> list[tuple[st
         clock += f"; at most {duration(time.move_cap_ms)} a move"
     games = config.games * (1 if config.format == "swiss" else config.rounds)
     rows = [
-        ("games", f"{games:,}" + " a pairing" * (not config.is_match)),
+        ("games", f"{games:,}" if config.is_match else f"{games:,} a pairing"),
         ("clocks", clock),
         ("words", plain(config.lexicon)),
         ("seed", DASH if config.seed is None else str(config.seed)),

@@ -95,7 +95,11 @@ def _whiskers(sheet: ValueTable) -> Markup:
         )
         for row, texts in zip(sheet.rows, sheet.texts(), strict=True)
     ]
-    title = "Ratings" + " with 95 % intervals" * any(row[2] is not None for row in sheet.rows)
+    title = (
+        "Ratings with 95 % intervals"
+        if any(row[2] is not None for row in sheet.rows)
+        else "Ratings"
+    )
     return ranges(title, shown, lambda elo: number(elo, 0, sign=True))
 
 

@@ -156,7 +156,7 @@ class EngineSeat(TaskSeat):
                 self._report(Said(message, now_ms(), 0))
                 continue
             if isinstance(message, Move):
-                self._hold_against_the_rules(session)
+                self._check_move_claims(session)
             else:
                 try:  # a record may not hold an engine's figures, which are unchecked
                     MSGPACK.decode(MSGPACK.encode(message))
@@ -165,7 +165,7 @@ class EngineSeat(TaskSeat):
                     continue
             self._report(Said(message, session.answered_ms, 0))
 
-    def _hold_against_the_rules(self, session: GameSession[Engine]) -> None:
+    def _check_move_claims(self, session: GameSession[Engine]) -> None:
         """Note an engine's false claims about a playable move."""
         choice, view = session.answer, session.watched.view
         if isinstance(choice, str):

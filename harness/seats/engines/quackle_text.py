@@ -78,6 +78,11 @@ def _event(turn: Observed, rack: tuple[int, ...], alphabet: Alphabet) -> GcgEven
 
 
 def _racks(view: View) -> Iterator[tuple[int, ...]]:
+    """Return a rack for each turn of the history, as far as the view knows them.
+
+    With the bag empty all tiles are known, so racks are rebuilt from the last turn backwards.
+    Before that a rack is what was played, or any tile if nothing was: Quackle needs one.
+    """
     rules = view.rules
     held = {view.seat: Counter(view.rack), view.opponent: Counter(view.unseen_tiles)}
     bags = [rules.distribution.total - 2 * rules.rack_size, *(turn.bag for turn in view.history)]

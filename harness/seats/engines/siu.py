@@ -89,7 +89,8 @@ class SiuEngine(ProcessEngine):
         if nonstandard_rule(context.rules, ("rack_size",)):
             raise SeatError(f"{self._name} needs racks of 7 tiles: SIU has no option for others")
         start = options.get("start", str(START_S))
-        self._start_s = float(start) if start.replace(".", "", 1).isdecimal() else 0.0
+        is_number = start.replace(".", "", 1).isdecimal()  # without sign, exponent, inf or nan
+        self._start_s = float(start) if is_number else 0.0
         if not self._start_s:
             raise SeatError(f"{spec.text!r}: start is a number of seconds above 0, not {start!r}")
         self._given = {key: value for key, value in options.items() if key not in OURS}

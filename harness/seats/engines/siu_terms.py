@@ -169,16 +169,18 @@ class SearchResults:
                 self._simulated[move] = said
 
     def answer(self, text: str, view: View) -> EngineChoice | str:
-        """Convert the end of the search; of an unreadable move the arbiter finds the fault."""
+        """Convert a ``bestmove``; return an illegal one as text, for the arbiter to refuse."""
         board, rules = view.position.board, view.rules
         try:
             read = parse_cgp_move(text, board, rules.distribution.alphabet, rules.rack_size)
         except NotationError:
-            ours = " ".join(text.split(".")[:2])
+            # SIU writes square.word, we write square word; if only that is readable, the rest
+            # of the text is at fault, so all of it is shown.
+            square_and_word = " ".join(text.split(".")[:2])
             with suppress(NotationError):
-                parse_move(ours, board, rules.distribution.alphabet)
+                parse_move(square_and_word, board, rules.distribution.alphabet)
                 return text
-            return ours
+            return square_and_word
         if read.phony or isinstance(read.move, int):
             return text
         generated = self._generated.get(text)

@@ -155,7 +155,7 @@ class Ladder:
         """Remove and return a player's seek, if there is one; the player waits no more."""
         wish = self._wishes.pop(name, None)
         for table in self.tables.values():
-            table.go(name)
+            table.remove(name)
         return wish
 
     def state(self, table: RatedTable, player: int) -> str:
@@ -190,10 +190,10 @@ class Ladder:
                 is_rated = table.is_rated(match)
                 for name in names:
                     if is_rated:
-                        table.busy(name)
+                        table.mark_busy(name)
                         self._on[table.name, name] += 1
                     else:
-                        table.go(name)
+                        table.remove(name)
                 sides = (self._side(names[0]), self._side(names[1]))
                 yield Paired(table.name, is_rated, self.kind(table.name), table.time, sides)
             places -= len(made)
@@ -229,7 +229,7 @@ class Ladder:
             if self._on[key] <= 0:  # else it has sought, and has another game
                 del self._on[key]
                 if side["name"] not in self._wishes:
-                    table.go(side["name"])
+                    table.remove(side["name"])
             if self._loaded and side["name"] in table.anchors:
                 table.come(side["name"], self._monotonic())
         if ended is None:

@@ -101,13 +101,13 @@ class RatedTable:
             owners=frozenset() if name in self.anchors else self._owners(name),
         )
 
-    def go(self, name: str) -> None:
+    def remove(self, name: str) -> None:
         """Remove a player from those present."""
         player = self.history.find(name)
         if player is not None:
             self._present.pop(player, None)
 
-    def busy(self, name: str) -> None:
+    def mark_busy(self, name: str) -> None:
         """Note that a player has a game, after which it may come again."""
         player = self.history.find(name)
         if player in self._present:
@@ -117,7 +117,7 @@ class RatedTable:
         """Note that a player has a game from before the server's start."""
         if self.history.find(name) not in self._present:
             self.come(name, 0.0)
-        self.busy(name)
+        self.mark_busy(name)
 
     def waits(self) -> bool:
         """Return whether a player waits that is not an anchor."""

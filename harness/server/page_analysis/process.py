@@ -40,7 +40,9 @@ class AnalysisProcess(ChildProcess):
         try:
             readers = [kind.equipment for kind in kinds.values()]
             confinement = await asyncio.to_thread(of_reader, *readers, hidden=hidden)
-            spawned = await spawn(command + ["--idle"] * idle, confinement=confinement)
+            spawned = await spawn(
+                [*command, "--idle"] if idle else command, confinement=confinement
+            )
         except OSError as error:
             raise EngineGone(str(error)) from None
         return cls(spawned, "analysis")

@@ -113,7 +113,7 @@ class TaskRunner(Protocol):
     """What does tasks (``AnalysisProcess``)."""
 
     async def do(
-        self, task: AnalysisTask, told: Callable[[dict[str, Any]], None]
+        self, task: AnalysisTask, on_progress: Callable[[dict[str, Any]], None]
     ) -> dict[str, Any]:
         """Do a task; raise if it can't be done."""
         ...
@@ -392,14 +392,14 @@ class AnalysisQueue:
     async def _do(self, job: Job, engine: TaskRunner, task: AnalysisTask) -> dict[str, Any]:
         """Do a task, and charge its address for the time, whatever the result."""
 
-        def told(so_far: dict[str, Any]) -> None:
+        def on_progress(so_far: dict[str, Any]) -> None:
             if job.line is not None and not job.is_over:
                 job.send("so_far", line=task.line, **so_far)
 
         began = self.clock()
         try:
             async with asyncio.timeout(task.seconds + GRACE_S):
-                return await engine.do(task, told)
+                return await engine.do(task, on_progress)
         finally:
             now = self.clock()
             self._taken.bucket(block_of(job.address), now).spend(now - began, now)

@@ -12,7 +12,7 @@ from reference import Dictionary, placements
 from small_games import Words, lexicon_of, small_games
 
 from engine.movegen import generator as generate
-from engine.movegen.generator import kept_generator, legal_moves
+from engine.movegen.generator import cached_generator, legal_moves
 from engine.rules.moves import PASS, Direction, Exchange, Place
 from engine.rules.position import Board, Position, bag_count
 from engine.rules.rules import Rules, check_move, standard_rules
@@ -139,7 +139,7 @@ def test_small_boards_and_alphabets_agree_with_the_twin_and_the_rules(
 
 def test_moves_are_the_same_however_they_are_asked_for() -> None:
     lexicon = load_lexicon()
-    generator = kept_generator(lexicon, ENGLISH, leaves_for(ENGLISH.distribution))
+    generator = cached_generator(lexicon, ENGLISH, leaves_for(ENGLISH.distribution))
     slices = slice(5), slice(2, None, 7), slice(9, 1, -3), slice(3, 3), slice(-4, -1)
     for position in game_positions(lexicon, ENGLISH, seed=5, count=6):
         moves = legal_moves(position, lexicon, ENGLISH)
@@ -156,8 +156,8 @@ def test_moves_are_the_same_however_they_are_asked_for() -> None:
 def test_a_thread_keeps_the_generator_of_its_last_parts() -> None:
     leaves = leaves_for(ENGLISH.distribution)
     parts = load_lexicon(), ENGLISH, leaves
-    kept = kept_generator(*parts)
-    assert kept_generator(*parts) is kept
+    kept = cached_generator(*parts)
+    assert cached_generator(*parts) is kept
     with ThreadPoolExecutor(1) as other:
-        assert other.submit(kept_generator, *parts).result() is not kept
-    assert kept_generator(english("OX"), ENGLISH, leaves) is not kept
+        assert other.submit(cached_generator, *parts).result() is not kept
+    assert cached_generator(english("OX"), ENGLISH, leaves) is not kept

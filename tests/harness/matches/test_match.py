@@ -10,7 +10,7 @@ import pytest
 from match_samples import match_config
 
 from bot.seat_text import LONGEST_NAME, parse_seat
-from harness.matches.config import read_config, told_apart, write_config
+from harness.matches.config import read_config, unambiguous_names, write_config
 
 
 @pytest.mark.parametrize(
@@ -61,9 +61,9 @@ def test_versions_of_a_bot_are_told_apart_by_what_differs(
     for file in ("v1/bot.py", "v2/bot.py", "v1/old.py", "v1/new.py"):
         (tmp_path / file).parent.mkdir(exist_ok=True)
         (tmp_path / file).touch()
-    found = told_apart(parse_seat(first), parse_seat(second))
+    found = unambiguous_names(parse_seat(first), parse_seat(second))
     assert found == names
-    assert told_apart(parse_seat(second), parse_seat(first))[0][:-2] == names[1][:-2]
+    assert unambiguous_names(parse_seat(second), parse_seat(first))[0][:-2] == names[1][:-2]
     assert max(map(len, found)) <= LONGEST_NAME
 
 

@@ -8,7 +8,7 @@ import time
 import pytest
 from bot_table import MemoryChannel
 
-from harness.arbiter.seat import Came, Gone, Happening
+from harness.arbiter.seat import Came, Gone, SeatEvent
 from harness.seats import seats
 from harness.seats.seat_factory import log_file
 from harness.seats.seats import ProcessSeat, RemoteSeat, Worker, greeted, last_words
@@ -45,7 +45,7 @@ async def test_a_host_that_stands_still_takes_nobody_for_hung(
     monkeypatch.setattr(seats, "PING_EVERY_MS", EVERY_MS)
     monkeypatch.setattr(seats, "STALL_MS", STALL_MS)
     ours, theirs = MemoryChannel.pair()
-    heard: asyncio.Queue[Happening] = asyncio.Queue()
+    heard: asyncio.Queue[SeatEvent] = asyncio.Queue()
 
     async def start() -> Worker:
         return Worker(ours)
@@ -74,7 +74,7 @@ async def test_a_host_that_stands_still_takes_nobody_for_hung(
 )
 async def test_the_process_of_a_completed_game_is_reused(outcome: Outcome, is_reused: bool) -> None:
     ours, _ = MemoryChannel.pair()
-    heard: asyncio.Queue[Happening] = asyncio.Queue()
+    heard: asyncio.Queue[SeatEvent] = asyncio.Queue()
     idle: list[Worker] = []
 
     async def start() -> Worker:
@@ -100,7 +100,7 @@ async def test_the_process_of_a_completed_game_is_reused(outcome: Outcome, is_re
 
 
 async def test_a_remote_bot_that_is_not_there_is_waited_for_and_said_once() -> None:
-    heard: asyncio.Queue[Happening] = asyncio.Queue()
+    heard: asyncio.Queue[SeatEvent] = asyncio.Queue()
     ours, _ = MemoryChannel.pair()
     said: list[str] = []
     dials = iter([ChannelClosed("refused")] * 3)
@@ -119,7 +119,7 @@ async def test_a_remote_bot_that_is_not_there_is_waited_for_and_said_once() -> N
 
 
 async def test_a_remote_bot_that_rejects_us_for_good_is_not_waited_for() -> None:
-    heard: asyncio.Queue[Happening] = asyncio.Queue()
+    heard: asyncio.Queue[SeatEvent] = asyncio.Queue()
     ours, theirs = MemoryChannel.pair()
     unknown = Error(code="unknown_bot", message="no bot is called 'statc' here", retry="corrected")
 

@@ -355,7 +355,7 @@ async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(
 ) -> None:
     assert rated.ladder is not None
     guests = Guest(rated, "ann"), Guest(rated, "bob")
-    rated.ladder.tables["slow"].go("house")
+    rated.ladder.tables["slow"].remove("house")
     for guest in guests:
         rated.seek(guest.player, Seek(games=2, table="slow"))
     assert [told.table for told in guests[0].told if isinstance(told, Seeking)] == ["slow"]
@@ -382,7 +382,7 @@ async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
 ) -> None:
     assert rated.ladder is not None
     for name in ("blitz", "slow"):
-        rated.ladder.tables[name].go("house")
+        rated.ladder.tables[name].remove("house")
     ann, bob = Guest(rated, "ann"), Guest(rated, "bob")
     rated.seek(ann.player, Seek())
     rated.seek(ann.player, Seek(opponent="bob"))
@@ -455,7 +455,7 @@ async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
 ) -> None:
     assert rated is shared
     assert rated.ladder is not None
-    rated.ladder.tables["blitz"].go("house")
+    rated.ladder.tables["blitz"].remove("house")
     for number in range(6):
         rated.seek(Guest(rated, f"p{number}", "192.0.2.1").player, Seek())
     await asyncio.sleep(0)
@@ -504,7 +504,7 @@ async def test_a_lent_bot_is_taken_back_for_players_of_the_ladder(rated: Lobby) 
 
     rated.max_games = 1
     assert rated.ladder is not None
-    rated.ladder.tables["blitz"].go("house")
+    rated.ladder.tables["blitz"].remove("house")
     with rated.lend("192.0.2.1") as loan:
         loan.take_back = take_back
         rated.seek(Guest(rated, "ann").player, Seek())
@@ -537,7 +537,7 @@ async def test_games_of_one_owners_players_are_not_rated_and_they_are_told(
 ) -> None:
     assert rated.ladder is not None
     blitz = rated.ladder.tables["blitz"]
-    blitz.go("house")
+    blitz.remove("house")
     guests = Guest(rated, "ann", anns), Guest(rated, "bob", bobs)
     for guest, token in zip(guests, tokens, strict=True):
         if token != ".":

@@ -18,7 +18,7 @@ from tables import MINUTE, NONCES, Play
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.seat import Came, Gone, Happening, Noted, Ruled, Said, TimeGift
+from harness.arbiter.seat import Came, Gone, Noted, Ruled, Said, SeatEvent, TimeGift
 from harness.seats.engines.engine import Engine
 from harness.seats.engines.engine_seat import EngineSeat
 from harness.seats.engines.process import EngineFailed
@@ -172,7 +172,7 @@ async def test_a_seat_that_is_stopped_while_it_cleans_up_ends_its_engine(
     engine, session = Failing(), Closing()
     seat = EngineSeat("it", lambda: engine, games.lexicon)
     came = asyncio.Event()
-    seat.start(lambda _happening: came.set())
+    seat.start(lambda _event: came.set())
     await came.wait()
     monkeypatch.setattr(seat, "_session", session)
     await session.begun.wait()
@@ -188,7 +188,7 @@ async def test_one_millisecond_late_is_late(
     games: EngineGames, late_ms: int, outcome: str | None
 ) -> None:
     play = Play(TimeControl(initial_ms=MINUTE, max_overtime_ms=0), own_nonces=(NONCES[0], None))
-    happened: asyncio.Queue[Happening] = asyncio.Queue()
+    happened: asyncio.Queue[SeatEvent] = asyncio.Queue()
     seat = engine_seat(games.seat(), games.lexicon)
     seat.start(happened.put_nowait)
     play.come(0)
@@ -208,7 +208,7 @@ async def test_one_millisecond_late_is_late(
     assert (play.book.ended.outcome if play.book.ended else None) == outcome
 
 
-async def _said(happened: asyncio.Queue[Happening]) -> object:
+async def _said(happened: asyncio.Queue[SeatEvent]) -> object:
     match await happened.get():
         case Said(message=message):
             return message
