@@ -2,12 +2,13 @@
 
 python docs/results/tournaments/luck.py fit --write   # the weights that are shipped
 python docs/results/tournaments/luck.py kernels independent   # static – greedy; or equal
-python docs/results/tournaments/luck.py games FILE    # of ``experiment duel --out FILE``
+python docs/results/tournaments/luck.py games FILE    # of ``experiment duel``, packed or not
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -201,7 +202,9 @@ def games(file: Path, sprt: str = "") -> None:
     "0%,2%", for a sequential test of the games as played.
     """
     field, luckmeter = the_field()
-    settings, *lines = map(json.loads, file.read_text("utf-8").splitlines())
+    read = lzma.open if file.suffix == ".xz" else open
+    with read(file, "rt", encoding="utf-8") as text:
+        settings, *lines = map(json.loads, text)
     played = {line["number"]: line for line in lines}
     complete = takewhile(lambda pair: {pair, pair + 1} <= played.keys(), count_from(0, 2))
     records = [played[number] for pair in complete for number in (pair, pair + 1)]
