@@ -89,7 +89,7 @@ NAMES = {
     "Accusation": "accusation",
 }
 COMMON = {"seat": "Whose turn it was."}
-TEXTS = {
+TEXTS: dict[tuple[int | None, int | None], str] = {
     (1, 64): "name",
     (None, 256): "short text",
     (None, 2_000): "text",
