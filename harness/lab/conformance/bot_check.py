@@ -26,7 +26,7 @@ from harness.arbiter.seat import Came, Said
 from harness.arbiter.seat import Report as SeatReport
 from harness.lab.conformance.clauses import Clause, Report, Surprise, Unmet, shown
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper
 from lexicons.store import Lexicon
 from protocol import messages as wire
@@ -145,7 +145,7 @@ class BotCheck:
             self._opponent, self._came = _Opponent(), asyncio.Queue()
             self._bot, self._server, self._clause = None, None, Clause.BOT_TURN
             with TemporaryDirectory() as folder, closing(Journal(Path(folder) / "db")) as journal:
-                tables, self._output = Tables(kind), Path(folder) / "output"
+                tables, self._output = ServerTables(kind), Path(folder) / "output"
                 server = MatchServer(tables, journal, Gatekeeper(journal), time=time, drain_s=0)
                 await server.start()
                 attend = partial(self._attend, f"ws://127.0.0.1:{server.port}")

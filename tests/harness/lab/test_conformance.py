@@ -21,7 +21,7 @@ from harness.lab.conformance import bot_check, server_check
 from harness.lab.conformance.bot_check import BotCheck
 from harness.lab.conformance.clauses import Clause, Report
 from harness.lab.conformance.server_check import ServerCheck
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import KnownTokens, hash_token
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
@@ -89,7 +89,7 @@ async def tried(
     """Return the failures of our server, of which something is changed; empty texts are passes."""
     kind = TableKind(lexicon=load_lexicon(), bots={"greedy": lambda: Passer("greedy")})
     report = Report("server")
-    async with served(tmp_path / "db", offered=Tables(kind), time=QUICK) as server:
+    async with served(tmp_path / "db", offered=ServerTables(kind), time=QUICK) as server:
         url = url_of(server)
         if change is None:
             await ServerCheck(url, report).run()
