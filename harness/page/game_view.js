@@ -257,6 +257,7 @@ export class GameView extends HTMLElement {
     this.graphs = new GameGraphs();
     this.status = h("p", { class: "status" });
     this.moves = new MoveSheet();
+    if (!this.hasAddress) this.moves.go = (turn) => this.go(turn);
     this.unseen = h("div");
     this.latest = h("button", { type: "button", class: "latest", click: () => this.goToLast() });
     this.sides = new GameSides();

@@ -1,6 +1,7 @@
 // Lists: games that are on and past ones, and how a tournament stands.
 
 import { h, keepingFocus, names, table, toGames } from "./dom.js";
+import { inBrowser } from "./kept.js";
 import { AGAIN_MS, Trouble, ask, gameHash, whyOf } from "./server.js";
 import { grouped, moment, signed, texts } from "./texts.js";
 
@@ -134,12 +135,15 @@ const list = (place, games, none) => {
 /** @param {number[]} scores */
 export const scored = (scores) => h("span", { class: "result" }, `${scores[0]} – ${scores[1]}`.replaceAll("-", "−"));
 
+/** Whether a move of one's own was taken back in a game, which went on as another. @param {string} game */
+export const isTakenBack = (game) => (inBrowser.get("own games") ?? []).some((/** @type {{ game: string, result: string }} */ own) => own.game === game && own.result === "left");
+
 /** @param {Listed} each */
 const entry = ({ game, players, scores, turns, begun, message, outcome, rules }) =>
   h("li", {},
     h("a", { href: gameHash(game) }, ...names(players)),
     scored(scores),
-    h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), outcome === "host_error" && texts.endings.host_error, message && texts.endedSo(outcome ?? "", message)].filter(Boolean).join(" · ")));
+    h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), outcome === "host_error" && texts.endings.host_error, message && (isTakenBack(game) ? texts.takenBack : texts.endedSo(outcome ?? "", message))].filter(Boolean).join(" · ")));
 
 /** @typedef {{ name: string, points: number, spread: number, games: number, byes: number, half_byes?: number, presence: string }} Row */
 /** @typedef {{ round: number, names: string[], half: boolean }} Arrangement */

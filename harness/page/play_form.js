@@ -19,6 +19,9 @@ import { clock, rating, texts, timeText } from "./texts.js";
 
 const TOKEN_BYTES = 32;
 
+/** A name for who has none yet. */
+export const guestName = () => `guest-${1000 + Math.floor(9000 * Math.random())}`;
+
 export class PlayForm extends HTMLElement {
   /** What the ladder says of strengths, if there is one. @type {Ladder | null} */
   standing = null;
@@ -27,7 +30,7 @@ export class PlayForm extends HTMLElement {
 
   /** @param {Settings} settings @param {string} name @param {(choice: Choice) => void} chosen */
   open(settings, name, chosen) {
-    this.name = h("input", { id: "name", name: "name", required: true, pattern: ".*\\S.*", maxlength: 64, autocomplete: "username", value: name || settings.name || inBrowser.get("name") });
+    this.name = h("input", { id: "name", name: "name", required: true, pattern: ".*\\S.*", maxlength: 64, autocomplete: "username", value: name || settings.name || inBrowser.get("name") || (settings.token ? "" : guestName()), focus: (/** @type {Event} */ { target }) => /** @type {HTMLInputElement} */ (target).select() });
     this.token = h("input", { id: "token", name: "token", type: "password", maxlength: 256, autocomplete: "off", required: settings.token });
     this.other = h("input", { id: "other", name: "other", maxlength: 64, autocomplete: "off", "aria-label": playTexts.nameOfOther });
     const byName = this.radio("other", "\n");
@@ -84,9 +87,9 @@ export class PlayForm extends HTMLElement {
     const wanted = [radios().find(({ checked }) => checked)?.value, settings.opponent, inBrowser.get("opponent"), usual.name, ""];
     opponents?.querySelectorAll("[data-bot]").forEach((each) => each.remove());
     const rated = new Map(standing?.bots.map((row) => [row.name, row]));
-    const bots = [...kind.bots].sort((one, other) => (rated.get(one.name)?.rating ?? 0) - (rated.get(other.name)?.rating ?? 0));
+    const bots = [...kind.bots].sort((one, other) => (standing ? (rated.get(one.name)?.rating ?? Infinity) - (rated.get(other.name)?.rating ?? Infinity) || 0 : 0)); // Infinity - Infinity is NaN
     opponents?.prepend(...bots.map(({ name, about, wins }) => {
-      const row = rated.get(name), option = this.option(name, name, texts.about(about), row ? rating(row) : typeof wins === "number" ? playTexts.wins(wins) : "");
+      const row = rated.get(name), option = this.option(name, name, texts.about(about), row ? rating(row) : !standing && typeof wins === "number" ? playTexts.wins(wins) : "");
       option.dataset.bot = name;
       return option;
     }));

@@ -163,12 +163,12 @@ export class PuzzleView extends HTMLElement {
       ? [h("h2", {}, texts.opponentsRack), tileList(tilesOf(racks[1]).map((tile) => [tile, 1]), times)]
       : [h("h2", {}, common.unseenTiles), tileList(puzzle.unseen, times), h("p", { class: "note" }, texts.oneInBag(puzzle.unseen.reduce((sum, [, count]) => sum + count, 0)))];
     this.replaceChildren(
-      h("h1", {}, texts.puzzleIs(numberOf(listed, told), texts.kinds[kind] ?? "")),
-      h("p", {}, texts.asks[kind]),
       h("div", { class: "game" },
-        this.place, h("div", { class: "told" }, h("div", { class: "known" }, scoreLine(scores), ...hidden), this.verdict, this.below,
-          h("p", { class: "note" }, texts.hardness(texts.levels[levelOf(listed)] ?? "", listed.rank - 1)))),
-      toList(), h("p", {}, playFromButton(() => ({ cgp: listed.position, lexicon: told.lexicon }))));
+        h("div", { class: "known" }, h("h1", {}, texts.puzzleIs(numberOf(listed, told), texts.kinds[kind] ?? "")), h("p", {}, texts.asks[kind]), scoreLine(scores), ...hidden),
+        this.place,
+        h("div", { class: "told" }, this.verdict, this.below,
+          h("p", { class: "note" }, texts.hardness(texts.levels[levelOf(listed)] ?? "", listed.rank - 1)),
+          h("div", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles), playFromButton(() => ({ cgp: listed.position, lexicon: told.lexicon }))))));
     this.ask();
   }
 

@@ -9,6 +9,8 @@ export const home = {
   follow: "Śledź tę partię",
   playAgainst: (name, rating) =>
     `Graj: ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
+  bot: (name, about) => `${name}: ${about}.`,
+  levels: "Boty dla początkujących, graczy klubowych i ekspertów; jedno kliknięcie zaczyna partię.",
   ratedBots: "Boty i ich ranking na tym serwerze; jedno kliknięcie zaczyna partię.",
   playOther: "Wybierz innego przeciwnika",
   goOn: (name) => `Kontynuuj partię (przeciwnik: ${name})`,

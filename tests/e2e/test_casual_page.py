@@ -101,7 +101,7 @@ class Visitor:
         await lay(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
         play = self.page.get_by_role("button", name="Play for")
         await (play.tap() if self.by_touch else self.page.keyboard.press("Enter"))
-        await self.page.locator(".sheet tbody tr").nth(turns + 1).wait_for(state="attached")
+        await self.page.locator(".rounds a").nth(turns + 1).wait_for(state="attached")
         await self.asked()
 
     async def resign(self) -> None:
@@ -154,10 +154,11 @@ async def test_a_casual_game(server: MatchServer, browser: Browser, name: str, t
 
 async def take_hint(ann: Visitor) -> None:
     await ann.press("Hint")
-    advice = ann.page.locator(".advice")
-    await advice.get_by_text("The best move lays").wait_for()
+    await ann.page.locator(".formed", has_text="The best move lays").wait_for()
     await ann.press("The move")
-    await advice.get_by_text("Best: ").wait_for()
+    await ann.page.locator(".placed").first.wait_for()
+    await ann.press("Recall")
+    await ann.page.locator(".formed", has_text="Best: ").wait_for()
 
 
 async def step_back(ann: Visitor) -> None:

@@ -138,6 +138,35 @@ def test_an_option_is_one_of_a_command_beside_it(option: Found) -> None:
     assert any(option.text in options_of(one) for one in COMMANDS if one[:2] == option[:2])
 
 
+OF_OTHERS = {
+    "--experimental-websocket",
+    "--memory",
+    "--network",
+    "--read-only",
+    "--security-opt",
+    "--token",
+    "--volume",
+}
+"""Options of other programs that stand alone in a document."""
+
+
+def test_an_option_is_one_of_some_command() -> None:
+    runnable = [name for name in EVERY if name not in GROUPS or app[name].default_command]
+    known = {
+        option for name in runnable for option in options_of(Found(README, 0, f"tilewire {name}"))
+    }
+    named = [
+        Found(path, line_of(span), option)
+        for path in DOCUMENTS
+        if path.name != "CHANGELOG.md" and path.parent.name != "results"
+        for span in SPAN.finditer(prose(path))
+        if span[1].startswith("--")
+        for option in re.findall(r"(?<!\S)--[a-z][\w-]*", span[1])
+    ]
+    assert len(named) > 100
+    assert not [str(one) for one in named if one.text not in known | OF_OTHERS]
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_every_command_is_in_a_document(name: str) -> None:
     told = [one for one in COMMANDS if one.path == README or PLAYERS.parent in one.path.parents]
@@ -201,7 +230,7 @@ def test_the_options_of_a_player(name: str) -> None:
 
 
 def test_the_methods_of_a_player_are_as_written() -> None:
-    block = PLAYERS.read_text(encoding="utf-8").partition("### Its methods\n")[2].split("```")[1]
+    block = PLAYERS.read_text(encoding="utf-8").partition("## Its methods\n")[2].split("```")[1]
     methods = {**vars(Listener), **vars(Player)}.items()
     assert dict(re.findall(r"^def (\w+)(.*):$", block, re.MULTILINE)) == {
         name: str(inspect.signature(method)).replace("'", "")

@@ -31,7 +31,7 @@ from harness.lab.rows import Column, as_text
 from harness.lab.studies.duel import Games, judge_of
 from harness.lab.study_context import Field
 from harness.matches.luck import SAMPLES, LuckMeter
-from harness.matches.luck_correction import Correction, correction
+from harness.matches.luck_correction import CorrectedMean, correction
 from harness.matches.sequential import SequentialTest, parse_hypotheses, state_of_pairs
 from lexicons.store import load_lexicon
 from lexicons.tables import luck_weights, win_probabilities_for
@@ -118,7 +118,7 @@ def rows_of(match: str, draws: str, ahead: Any, luck: Any, pair_of: Any) -> list
     ]
 
 
-def _row(match: str, draws: str, games: int, what: str, found: Correction) -> Row:
+def _row(match: str, draws: str, games: int, what: str, found: CorrectedMean) -> Row:
     return Row(
         match,
         draws,
