@@ -7,7 +7,7 @@ import os
 from collections import Counter
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from msgspec import Meta
 
@@ -59,20 +59,19 @@ def check(
     options.log_to_stderr(verbose=False)
     if (seat is None) == (connects is None):
         raise CommandFailed("name one: a bot, a server (ws://…), or --connects COMMAND")
-    if seat is not None and seat.startswith(("ws://", "wss://")):
-        token = os.environ.pop("TILEWIRE_TOKEN", None)
-        token = token if token_file is None else read_token(token_file)
-        options.warn_of_readers(seat, token)
-        tls = options.client_tls(seat, ca)
-        report = _try_server(seat, name=name, opponent=opponent, token=token, tls=tls)
-        _show(report, as_json=json_)
+    is_server = seat is not None and seat.startswith(("ws://", "wss://"))
+    if is_server and (time, rules, tables) != (None, None, options.TableOptions()):
+        raise CommandFailed("--time, --rules, --lexicon, --leaves and --winprob are for a bot")
+    if games != 2 and (is_server or connects):
+        raise CommandFailed("--games is for a bot in Python")
+    if is_server and seat:
+        _show(_try_server(seat, name, opponent, token_file, ca), as_json=json_)
         return
     if (opponent, name, token_file, ca) != (None, "conformance", None, None):
         raise CommandFailed("--opponent, --name, --token-file and --ca are for a server (ws://…)")
-    if connects is not None:
-        _show(_try_bot(connects, time or 60_000, rules, tables), as_json=json_)
+    if seat is None:
+        _show(_try_bot(connects or "", time or 60_000, rules, tables), as_json=json_)
         return
-    assert seat is not None
     time = time or 2_000
     from bot.registry import SeatError
     from harness.lab.seat_check import PLANNED, SeatCheck, check_seat
@@ -139,14 +138,19 @@ def _print(checked: SeatCheck, time_ms: int) -> None:
         print(f"Memory: {checked.memory_mb:,.0f} MB at most.")
 
 
-def _try_server(url: str, **settings: Any) -> Report:
-    """Try a server; what it is asked as a player is in ``settings``."""
+def _try_server(
+    url: str, name: str, opponent: str | None, token_file: Path | None, ca: Path | None
+) -> Report:
+    """Try a server, as a player of a name."""
+    from bot.seat.worker_main import TOKEN
     from harness.lab.conformance.clauses import Report
     from harness.lab.conformance.server_check import ServerCheck
     from protocol.channel import ChannelClosed
 
-    report = Report("server")
-    checking = ServerCheck(url, report, **settings)
+    tls, report = options.client_tls(url, ca), Report("server")
+    token = os.environ.get(TOKEN) if token_file is None else read_token(token_file)
+    options.warn_of_readers(url, token)
+    checking = ServerCheck(url, report, name=name, opponent=opponent, token=token, tls=tls)
     with sentences(kinds=(ChannelClosed,), status=1), options.working(report.progress):
         options.run(checking.run())
     return report

@@ -8,7 +8,7 @@ import { namedMove } from "./game.js";
 import { inBrowser } from "./kept.js";
 import { keyOf } from "./puzzle.js";
 import { freshOn, leftOf, readMove, readOpening, tilesOf, withMove } from "./notation.js";
-import { index, scoreLine } from "./puzzles_view.js";
+import { index, scoreLine, toList } from "./puzzles_view.js";
 import { reviewLink } from "./review_link.js";
 import { gameHash } from "./server.js";
 import { puzzleTexts as texts } from "./puzzle_texts.js";
@@ -55,7 +55,7 @@ export class DrillView extends HTMLElement {
       this.replaceChildren(
         h("h1", { tabindex: -1 }, texts.drill),
         h("p", {}, later === null ? texts.noMistakes : texts.drillDone(moment(new Date(later).toISOString()))),
-        links());
+        toList());
       return;
     }
     const { board, racks, scores } = readOpening(mistake.position), { last: before } = mistake;
@@ -72,7 +72,7 @@ export class DrillView extends HTMLElement {
       this.place,
       h("div", { class: "told" }, this.verdict, this.below,
         h("section", {}, h("h2", {}, common.unseenTiles), ...unseen(board, racks[0], this.equipment)),
-        h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1))), links())));
+        h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1))), toList())));
     this.place.replaceChildren(this.entry);
     this.entry.draft = null; // no tile stays from the mistake before
     this.entry.show(this.equipment, { board, rack: racks[0], fresh });
@@ -123,7 +123,7 @@ export class DrillView extends HTMLElement {
     this.verdict.replaceChildren(said);
     this.place.replaceChildren(shown, h("p", { class: "note" }, texts.bestShown));
     this.below.replaceChildren(
-      h("button", { type: "button", class: "main", click: () => this.goOn() }, texts.nextMistake),
+      button(texts.nextMistake, () => this.goOn(), "main"),
       button(common.forget, () => { forget(mistake); this.goOn(); }), mistake.game && reviewLink(mistake.game) || "");
     this.verdict.focus();
   }
@@ -143,7 +143,5 @@ const unseen = (board, rack, { tiles, rackSize = 7 }) => {
   const left = leftOf(tiles, [...board.values(), ...tilesOf(rack)]);
   return unseenTiles(left, Math.max(0, left.reduce((sum, [, count]) => sum + count, 0) - rackSize), true);
 };
-
-const links = () => h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles));
 
 customElements.define("drill-view", DrillView);

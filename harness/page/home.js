@@ -29,7 +29,7 @@ export class HomeView extends Asking {
   /** @param {Told} told */
   async show({ on, past, tournament, ladder, own, analysis, study }) {
     if (!this.small.isConnected) {
-      this.replaceChildren(h("h1", {}, homeTexts.heading), this.trouble, h("div", { class: "home-view" }, this.small, this.cards));
+      this.replaceChildren(h("h1", {}, own ? homeTexts.ownHeading : homeTexts.heading), this.trouble, h("div", { class: "home-view" }, this.small, this.cards));
     }
     this.small.look(on.map(({ game }) => game));
     this.offers ??= Promise.all([tournament || own ? null : ask("api/play").catch(() => null), ladder ? ask("api/ladder").catch(() => null) : null]);
@@ -38,6 +38,7 @@ export class HomeView extends Asking {
     const solved = Object.values(inBrowser.get("puzzles") ?? {}).filter((each) => each === "solved" || each === "helped").length;
     const first = standing ? [...standing.bots, ...standing.persons].sort((one, other) => other.rating - one.rating).slice(0, LADDER_LISTED) : [];
     const cards = [
+      own && card(texts.now, [], link("#/now", homeTexts.follow)),
       play?.bots.length && card(texts.playTitle, choice(play, standing), link("#/play", homeTexts.playOther), goesOn && link("#/play", homeTexts.goOn(goesOn.opponent))),
       tournament && card(texts.standings, [], link("#/standings", homeTexts.toStandings)),
       study && card(homeTexts.study, [homeTexts.studyAbout], link("#/study", homeTexts.toStudy)),

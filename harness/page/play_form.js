@@ -1,6 +1,6 @@
 // What is chosen before a game: a name, and whom to play.
 
-import { button, h } from "./dom.js";
+import { button, h, labelled } from "./dom.js";
 import { hex } from "./draws.js";
 import { suiting } from "./home.js";
 import { inBrowser } from "./kept.js";
@@ -48,10 +48,10 @@ export class PlayForm extends HTMLElement {
         this.from = null;
         this.open(settings, this.name?.value ?? "", chosen);
       }),
-      h("p", {}, h("label", { for: "name" }, playTexts.yourName), " ", this.name),
+      h("p", {}, ...labelled(playTexts.yourName, this.name)),
       settings.name === null && this.tokenField(settings.token),
       settings.tables.length > 0 && this.tables(settings),
-      this.clocks = h("p", {}, h("label", { for: "clock" }, playTexts.clock), " ", this.clock = h("select", { id: "clock" }), " ", h("span", { class: "note" }, playTexts.casual)),
+      this.clocks = h("p", {}, ...labelled(playTexts.clock, this.clock = h("select", { id: "clock" })), " ", h("span", { class: "note" }, playTexts.casual)),
       h("fieldset", {}, h("legend", {}, texts.against), h("p", { class: "note" }, this.standing ? playTexts.weakestRated : playTexts.weakest),
         this.opponents = h("ul", { class: "opponents" }, ...(people || []))),
       this.terms = h("p", { class: "note" }),
@@ -76,7 +76,7 @@ export class PlayForm extends HTMLElement {
       this.showTable(settings, settings.tables.find(({ name }) => name === choice.value) ?? settings);
     } }, ...settings.tables.map(({ name, rules, lexicon }) =>
       h("option", { value: name, selected: this.from ? lexicon === this.from.lexicon : name === inBrowser.get("table") }, playTexts.tableKind(name, rules, lexicon))));
-    return h("p", {}, h("label", { for: "table" }, playTexts.atTable), " ", choice);
+    return h("p", {}, ...labelled(playTexts.atTable, choice));
   }
 
   /** Show who plays at a table, and its terms; who is chosen stays so, unless it plays elsewhere only. @param {Settings} settings @param {AtTable} kind */
@@ -123,7 +123,7 @@ export class PlayForm extends HTMLElement {
   /** @param {boolean} isNeeded */
   tokenField(isNeeded) {
     const make = button(playTexts.makeToken, () => this.makeToken());
-    const field = h("p", {}, h("label", { for: "token" }, playTexts.token), " ", this.token, " ", !isNeeded && make);
+    const field = h("p", {}, ...(this.token ? labelled(playTexts.token, this.token) : []), " ", !isNeeded && make);
     return h("details", { open: isNeeded }, h("summary", {}, isNeeded ? playTexts.tokenNeeded : playTexts.tokenWanted), field, h("p", { class: "note" }, playTexts.tokenNote));
   }
 

@@ -76,7 +76,7 @@ export class PlayView extends HTMLElement {
     this.pastBoard = new TileBoard();
     this.pastIs = h("span", {});
     this.past = h("div", { class: "past", hidden: true }, this.pastBoard, h("p", { class: "formed" }, this.pastIs),
-      h("div", { class: "controls" }, h("button", { type: "button", class: "main", click: () => this.look(null) }, playTexts.toPresent)));
+      h("div", { class: "controls" }, button(playTexts.toPresent, () => this.look(null), "main")));
     this.steps = new TurnSteps((turn) => this.look(turn));
     this.stepKeys = h("p", { class: "note keyboard" }, playTexts.keys);
     this.next = h("p", { class: "links" });
@@ -425,7 +425,7 @@ export class PlayView extends HTMLElement {
     }
     this.next.setAttribute("data-game", playing.id);
     this.next.replaceChildren(
-      h("button", { type: "button", class: "main", click: () => this.chosen(this.alike) }, playTexts.playAgain), " ",
+      button(playTexts.playAgain, () => this.chosen(this.alike), "main"), " ",
       button(playTexts.otherOpponent, () => playing.leave()), " ",
       h("a", { href: gameHash(playing.id) }, playTexts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
   }

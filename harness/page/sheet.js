@@ -27,7 +27,7 @@ export class MoveSheet extends HTMLElement {
   /** @param {Game} game @param {string} id @param {number} shown the turn that is looked at */
   show(game, id, shown) {
     if (!game.last) {
-      this.replaceChildren(h("p", { class: "note" }, texts.noMoves));
+      this.replaceChildren(h("p", { class: "note" }, texts.noMoves), ...settled(game));
       return;
     }
     const kept = this.querySelector(".scroll")?.scrollTop;

@@ -2,6 +2,7 @@
 
 export const home = {
   heading: "Play, watch and study crossword games",
+  ownHeading: "Watch the games of this machine",
   live: "A game in progress",
   ended: "The last game",
   example: "An example of two bots: no game is on now",

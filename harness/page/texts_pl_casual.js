@@ -31,7 +31,7 @@ export const casual = {
   unknownRack: "Tego ruchu nie można cofnąć: ta przeglądarka nie widziała, jakie płytki były przed nim na Twoim stojaku.",
   goesOnFrom: (turn) => (turn ? `Ciąg dalszy poprzedniej partii po turze ${turn}` : "Poprzednia partia od początku"),
   fromPosition: "Partia zaczęła się od pozycji.",
-  playFrom: "Graj dalej od tego miejsca",
+  playFrom: "Graj stąd",
 
   // the turns before
   past: (turn, of) => `Po turze ${turn} z ${of}. Partia toczy się tymczasem dalej.`,
@@ -45,7 +45,7 @@ export const casual = {
   against: (opponent, own, other) => `przeciwnik: ${opponent}, ${own} do ${other}`,
   goOn: "Graj dalej",
   forget: "Zapomnij",
-  wonLost: "Wygrane – przegrane – remisy",
+  wonLost: "Wygr. – przegr. – rem.",
   average: "Średnio",
   lastGames: "Ostatnie partie",
   withHelp: "z podpowiedziami",

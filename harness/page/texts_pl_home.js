@@ -3,6 +3,7 @@
 /** @type {typeof import("./texts_en_home.js").home} */
 export const home = {
   heading: "Graj, oglądaj i analizuj partie gier słownych",
+  ownHeading: "Oglądaj partie z tego komputera",
   live: "Partia w toku",
   ended: "Ostatnia partia",
   example: "Przykładowa partia botów: teraz nie trwa żadna inna",

@@ -12,7 +12,7 @@ export const lists = {
   loading: "Chwileczkę …",
   keysTitle: "Klawisze tego widoku",
   colours: "Kolory",
-  schemes: { "": "◐ Jak system", light: "Jasne", dark: "Ciemne" },
+  schemes: { "": "◐ System", light: "Jasne", dark: "Ciemne" },
 
   // lists
   on: "Partie w toku",
@@ -46,14 +46,14 @@ export const lists = {
   persons: "Ludzie",
   rating: "Ranking (95\u00a0%)",
   state: "Stan",
-  anchor: "punkt odniesienia",
+  anchor: "wzorzec",
   provisional: "tymczasowy",
   states: { plays: "gra", waits: "czeka", away: "nie ma go" },
   nobodyRated: "Nikt nie ma jeszcze partii liczonej do rankingu.",
   each: (clock) => `po ${clock} dla każdego`,
   ratedGames: (games) => `ranking z ${counted(games, "partii", "partii")}`,
   ratedFrom: (met, share) => `Ranking z partii z ${counted(met, "przeciwnikiem", "przeciwnikami")}; ${share} z nich z tym, z którym było ich najwięcej.`,
-  met: "Przeciwnicy (najczęstszy)",
+  met: "Rywale (najczęstszy)",
   ratedAt: (when) => `obliczony ${when}`,
   record: (wins, losses, ties) =>
     `${counted(wins, "wygrana", "wygrane", "wygranych")}, ${counted(losses, "przegrana", "przegrane", "przegranych")}, ${counted(ties, "remis", "remisy", "remisów")}`,

@@ -105,7 +105,7 @@ def test_the_strengths_of_bots_are_those_of_the_documents() -> None:
     ):
         found[name] = round(100 - float(won), 1)
     simulation = (docs / "results" / "simulation.md").read_text("utf-8")
-    duel = r"^(sim|champion)\?time=300ms +static +2,000 .*? ([\d.]+) ± [\d.]+ %"
+    duel = r"^\| `(sim|champion)` of commit \w+ \| 2,000 \| ([\d.]+) ±"
     found |= {name: float(won) for name, won in re.findall(duel, simulation, re.M)}
     assert found == _WINS
 

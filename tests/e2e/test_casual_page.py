@@ -243,3 +243,35 @@ async def test_a_browser_without_storage_and_a_bot_that_is_gone(
     await shown.page.get_by_label("greedy").check()
     assert await shown.page.get_by_label("Your name").input_value() == "\u05d0\u05d1\u05d2"
     await shown.page.context.close()
+
+
+async def test_with_everything_or_the_text_twice_as_large_one_can_play(
+    server: MatchServer, browser: Browser
+) -> None:
+    ivy = Visitor(server, await opened(browser), "ivy")
+    page = ivy.page
+    await ivy.come()
+    await page.get_by_label("greedy").check()
+    await page.get_by_label("Your name").fill("ivy")
+    await ivy.press("Start")
+    await ivy.asked()
+    tile, play = page.locator(".hand button").first, ivy.button("Play")
+    for width, height, size in ((DESK // 2, 400, "100%"), (PHONE, 844, "200%")):
+        await page.set_viewport_size({"width": width, "height": height})
+        await page.evaluate("size => { document.documentElement.style.fontSize = size; }", size)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        for place in (page.locator("[data-at='224']"), tile, play, ivy.button("Resign")):
+            await place.scroll_into_view_if_needed()
+            box = await place.bounding_box()
+            assert box
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+    await page.set_viewport_size({"width": DESK // 2, "height": 400})
+    await page.evaluate("document.documentElement.style.fontSize = ''")
+    last = page.locator("move-entry [data-at='224']")
+    await last.evaluate("it => it.scrollIntoView({ block: 'end' })")
+    for place in (page.locator("move-entry [data-at='0']"), last, tile, play):
+        box = await place.bounding_box()
+        assert box
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= 401, "board and rack are seen at once"
+    await ivy.resign()
+    await page.close()

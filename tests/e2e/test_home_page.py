@@ -118,6 +118,19 @@ async def test_who_has_no_rating_chooses_between_three(browser: Browser) -> None
     await page.close()
 
 
+async def test_a_page_that_does_not_start_says_so(browser: Browser) -> None:
+    shown = await opened(browser, locale="pl-PL")
+    page = shown.page
+    await page.route("**/*", serve)
+    broken: list[dict[str, Any]] = [{"body": "let let;", "content_type": "text/javascript"}]
+    await page.route("**/dom.js", lambda it: it.fulfill(**broken[-1]))
+    for _ in range(2):  # as an old browser reads it; where a part does not come
+        await shown.go(f"{ADDRESS}/")
+        await page.get_by_role("alert").filter(has_text="Wczytaj ją ponownie").wait_for()
+        broken.append({"status": 503})
+    await page.close()
+
+
 async def test_the_example_is_a_game_that_was_played() -> None:
     told = (FOLDER / "example.json").read_bytes()
     assert len(told) <= 3_000

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_type_hints
 
 import pytest
 from cyclopts import App, MissingArgumentError
@@ -21,13 +21,17 @@ from engine.inference.rack_filter import DOUBT
 from harness.cli import COMMANDS as NAMES
 from harness.cli import GROUPS as PURPOSES
 from harness.cli import command_line
+from harness.cli.serve import ServerFile
 from harness.lab.in_process import FullKnowledgePlayer
 from harness.lab.studies.duel import FULL_KNOWLEDGE
+from harness.server.admission import Admission
+from harness.server.page_analysis.queue import AnalysisSettings
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDERS = ("", "docs/**/", "examples/", "lexicons/**/", "protocol/**/")
 DOCUMENTS = sorted({path for one in FOLDERS for path in REPOSITORY.glob(f"{one}*.md")})
 README, PLAYERS = REPOSITORY / "README.md", REPOSITORY / "docs" / "players.md"
+SERVER = PLAYERS.with_name("server.md")
 
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
@@ -181,6 +185,24 @@ def test_commands_are_listed_as_in_the_help() -> None:
     }
     listed = {title: [*dict.fromkeys(names)] for title, names in rows.items() if names}
     assert [*listed.items()] == [(purpose, [*lines]) for purpose, lines in PURPOSES.items()]
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"),
+    [
+        ("Configuration", ServerFile),
+        ("Admission", Admission),
+        ("Analysis", AnalysisSettings),
+    ],
+)
+def test_the_keys_of_a_server_are_as_written(heading: str, kind: type[object]) -> None:
+    section = re.split(r"^##+ ", prose(SERVER), flags=re.MULTILINE)
+    (text,) = (one for one in section if one.startswith(f"{heading}\n"))
+    written = {
+        re.sub(r"^\[(\w+).*\]$", r"\1", key) for row in rows(text) for key in SPAN.findall(row[0])
+    }
+    keys = {key for key in written if not key.startswith("--")}
+    assert keys == set(get_type_hints(kind))
 
 
 def links() -> Iterator[Found]:

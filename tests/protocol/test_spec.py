@@ -138,7 +138,8 @@ def rendered() -> str:
         _rows(f"**{text}**", getattr(protocol.parts, name), sources) for name, text in NAMES.items()
     ]
     return "\n".join(
-        f"### {title}\n\n| | | |\n|-|-|-|\n" + "".join(rows) for title, rows in tables.items()
+        f"### {title}\n\n| message, field | way, type | |\n|-|-|-|\n" + "".join(rows)
+        for title, rows in tables.items()
     )
 
 

@@ -59,6 +59,8 @@ WRONG = [
     ("check --connects 'node bot.mjs'", "{url}"),
     ("check --connects 'no-such-program {url}'", "no-such-program"),
     ("check greedy --opponent static", "--opponent"),
+    ("check ws://127.0.0.1:1 --time 2s", "--time"),
+    ("check ws://127.0.0.1:1 --games 1", "--games"),
     ("files there --bot greedy --games 1e3", "--games"),
     ("show game.gcg --turn 2.5", "--turn"),
     (f"generate {OPENING} --top 2.9", "--top"),
