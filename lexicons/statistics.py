@@ -103,10 +103,10 @@ def lexicon_statistics(
         anagrams=tuple(
             tuple(
                 spelled(words[row], tiles.alphabet)
-                for row in order[starts[length_index] : starts[length_index] + sizes[length_index]]
+                for row in order[starts[index] : starts[index] + sizes[index]]
             )
-            for length_index in highest(sizes, top)
-            if sizes[length_index] > 1
+            for index in highest(sizes, top)
+            if sizes[index] > 1
         ),
         openings=best_openings(words, tiles, layout, rack_size, bonus, top),
         full=full_statistics(words, tiles, rack_size, top),

@@ -106,8 +106,8 @@ def parse_word_list(content: bytes, alphabet: Alphabet, source: str) -> WordList
     order = np.argsort(rows, kind="stable")
     repeats = np.flatnonzero(rows[order[1:]] == rows[order[:-1]])
     if repeats.size:
-        line_index = int(repeats[np.argmin(order[repeats + 1])])
-        first, second = int(order[line_index]), int(order[line_index + 1])
+        row = int(repeats[np.argmin(order[repeats + 1])])
+        first, second = int(order[row]), int(order[row + 1])
         raise ValueError(
             f"{source}, line {lines.numbers[second]}: {lines.words[second]!r} is in line "
             f"{lines.numbers[first]} already"

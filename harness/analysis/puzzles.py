@@ -132,23 +132,23 @@ class PuzzleMaker:
             return None
         asked = _AskedSolver(self._new_solver(), self._generator.rules, position)
         solved = asked.solve(position, _FIRST_NODES)
-        highest = max(ranked, key=lambda each: each.score)
+        highest = max(ranked, key=lambda row: row.score)
         if solved is None or solved.move in {ranked[0].move, highest.move}:
             return None
-        best = next(each for each in ranked if each.move == solved.move)
+        best = next(row for row in ranked if row.move == solved.move)
         line = asked.line(position)
         if line is None:
             return None
         spreads: dict[Move, int] = {}
         replies: dict[Move, Move] = {}
-        for each in ranked:
-            after = FullPosition(position, ()).after(each.move, each.score, asked.rules)
+        for row in ranked:
+            after = FullPosition(position, ()).after(row.move, row.score, asked.rules)
             spread = asked.spread(after, _ENDGAME_NODES)
             if spread is None:
                 return None
-            spreads[each.move] = spread
+            spreads[row.move] = spread
             if not after.over:
-                replies[each.move] = asked.solution.move
+                replies[row.move] = asked.solution.move
         puzzle = EndgamePuzzle(position, ranked, best, line, spreads, replies)
         return puzzle if _teaches(puzzle) else None
 
@@ -254,10 +254,10 @@ class _AskedSolver:
 def _may_teach(work: PreEndgame, static: Move) -> bool:
     """Check that a few moves seem to be best, to win mostly, and more often than the static one."""
     outcomes = work.outcomes()
-    seen = [each for each in outcomes if each.cases == work.cases]  # other estimates are too rough
-    best = max((each.win for each in seen), default=0)
-    level = sum(each.proven and best - each.win < EPSILON for each in seen)
-    static_win = next(each.win for each in outcomes if each.move == static)
+    seen = [row for row in outcomes if row.cases == work.cases]  # other estimates are too rough
+    best = max((row.win for row in seen), default=0)
+    level = sum(row.proven and best - row.win < EPSILON for row in seen)
+    static_win = next(row.win for row in outcomes if row.move == static)
     return level <= _MOST_BEST and best >= max(static_win + LEAST_SHARE, _LEAST_BEST)
 
 

@@ -281,10 +281,10 @@ def opening_sentences(
     if clear:
         yield "The costliest turn:" if count == 1 else f"The {count} costliest turns:"
     for turn, findings, played in clear[:count]:
-        reasons_given = list(_reasons(findings, played, rules, leaves))
+        why_better = list(_reasons(findings, played, rules, leaves))
         yield (
             f"line {turn.line}, {turn.nick}: {_named(played, findings, rules, done=True)}; best "
-            f"was {_named(findings.best, findings, rules)}: {why(reasons_given, rules)}. "
+            f"was {_named(findings.best, findings, rules)}: {why(why_better, rules)}. "
             f"It cost {_cost(findings, played)}."
         )
     unrecorded.sort(key=lambda each: -each[1].cost.win)
@@ -352,10 +352,8 @@ def _reason(reason: Reason, rules: Rules) -> str:
     if reason.kept:
         text = rules.distribution.alphabet.text
         leave, instead = (
-            f"{text(each.leave)} (worth {number(each.worth, sign=True)})"
-            if each.leave
-            else "nothing"
-            for each in reason.kept
+            f"{text(row.leave)} (worth {number(row.worth, sign=True)})" if row.leave else "nothing"
+            for row in reason.kept
         )
         return f"it keeps {leave}, not {instead}"
     match reason.code:

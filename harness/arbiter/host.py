@@ -255,7 +255,7 @@ class GameHost:
             await self._carry_out(self._table.begin_turn(now))
 
     async def _append(self, records: Sequence[Record]) -> None:
-        if any(isinstance(each, Thought) and not self._is_stored(each) for each in records):
+        if any(isinstance(record, Thought) and not self._is_stored(record) for record in records):
             return  # thoughts are still told; the room that is left is for moves
         await self._journal.append(self.game, records, last=self._table.over)
 

@@ -179,8 +179,8 @@ def _preendgame(
     yield ""
     best = outcomes[0]
     if compared.view.bag == 1 and best.cases:
-        by_tile_text = by_tile(work.draws(best.move), rules.distribution.alphabet.text)
-        yield f"by the tile in the bag the best {by_tile_text}"
+        clause = by_tile(work.draws(best.move), rules.distribution.alphabet.text)
+        yield f"by the tile in the bag the best {clause}"
     cases = f"{counted(work.cases, 'case')} of bag and other rack"
     if work.mass < ALL:
         yield (

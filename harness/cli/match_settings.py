@@ -227,10 +227,7 @@ def configure(
         for spec, name in zip(specs, names, strict=True):
             SeatMaker(spec, name, equipment).check(words)
     openings = _openings(settings.openings, specs, words, rules)
-    if (
-        seed is None
-        and sum(not other_spec.may_remember(contained=contained) for other_spec in specs) > 1
-    ):
+    if seed is None and sum(not other.may_remember(contained=contained) for other in specs) > 1:
         seed = secrets.randbits(63)
     if hill and plan.format != "swiss":
         raise CommandFailed(f"--hill {hill}: only rounds of a Swiss can be king of the hill")
@@ -304,7 +301,7 @@ def _check_shared_draws(
         return
     if settings.seed is not None:
         raise CommandFailed(f"--seed is for seats that carry nothing to their next game; {why}")
-    if tests and not all(other_spec.starts_afresh for other_spec in specs):
+    if tests and not all(other.starts_afresh for other in specs):
         raise CommandFailed(
             "a sequential test counts games that are alike; both seats must start afresh on this "
             "machine for each game"
@@ -435,13 +432,11 @@ def resumed_config(
                 was, seats[index] = seats[index], _seat(new).anywhere
                 line = f"after {played} {config.names[index]} moved from {was} to {seats[index]}"
                 old, now = (
-                    set(seat_text.partition("?")[2].split("&")) for seat_text in (was, seats[index])
+                    set(option.partition("?")[2].split("&")) for option in (was, seats[index])
                 )
                 for how, changed in (("without", old - now), ("with", now - old)):
                     shown = sorted(
-                        seat_text
-                        for seat_text in changed
-                        if seat_text and not seat_text.startswith("folder=")
+                        option for option in changed if option and not option.startswith("folder=")
                     )
                     line += f", {how} {', '.join(shown)}" if shown else ""
                 moved.append(line)

@@ -66,10 +66,8 @@ def make(
             raise CommandFailed(f"there is no game {path}")
         game.compare_words(lexicon)
         lines = range(len(game.played.steps))
-        positions_of = (game.played.after(line) for line in lines if not game.played.is_over(line))
-        sheets.append(
-            tuple(position for position in positions_of if position.racks[position.on_turn])
-        )
+        positions = (game.played.after(line) for line in lines if not game.played.is_over(line))
+        sheets.append(tuple(position for position in positions if position.racks[position.on_turn]))
     from harness.lab.puzzles import PuzzleStudy, write_files
     from harness.lab.study import fill, open_records
     from harness.workers import open_workers
@@ -125,10 +123,10 @@ def check(
     """
     from harness.lab.puzzles import is_proven_again
 
-    puzzles_read = _read(folder)
-    puzzles = puzzles_read[every - 1 :: every]
+    listed = _read(folder)
+    puzzles = listed[every - 1 :: every]
     if not puzzles:
-        raise CommandFailed(f"--every {every}: there are {counted(len(puzzles_read), 'puzzle')}")
+        raise CommandFailed(f"--every {every}: there are {counted(len(listed), 'puzzle')}")
     field = load_field(load_words(lexicon))
     tell = telling(len(puzzles), "puzzles")
     with working("solving the first puzzle"):

@@ -78,8 +78,8 @@ def situation_in_play(field: Field, seed: int, number: int, bags: range | None =
         ValueError: none of the turns drawn from 10,000 games fits.
     """
     for attempt in range(_MOST_GAMES):
-        key = (seed, number, attempt) if attempt else (seed, number)
-        for_game, for_turn = np.random.SeedSequence(key).generate_state(2).tolist()
+        seed_key = (seed, number, attempt) if attempt else (seed, number)
+        for_game, for_turn = np.random.SeedSequence(seed_key).generate_state(2).tolist()
         games = recorded_games(field, 1, for_game)
         turns = np.flatnonzero(games.results.bags[0, : games.turns[0]] > 0)
         turn = int(np.random.default_rng(for_turn).choice(turns))

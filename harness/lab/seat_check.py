@@ -267,7 +267,7 @@ class _Seat:
 def situations(field: Field) -> list[tuple[str, Situation]]:
     """Return positions of static games, each with its phase: as planned, if the words allow it."""
     order, left = list(PLANNED), Counter(PLANNED)
-    situations_drawn: list[tuple[str, Situation]] = []
+    drawn: list[tuple[str, Situation]] = []
     generator = field.generator()
     for number in _GAMES:
         wanted: dict[str, Situation] = {}
@@ -283,10 +283,10 @@ def situations(field: Field) -> list[tuple[str, Situation]]:
         if wanted:  # one of each game, the rarest, so that they differ
             phase = max(wanted, key=order.index)
             left[phase] -= 1
-            situations_drawn.append((phase, wanted[phase]))
+            drawn.append((phase, wanted[phase]))
         if not left.total():
             break
-    return sorted(situations_drawn, key=lambda each: order.index(each[0]))
+    return sorted(drawn, key=lambda each: order.index(each[0]))
 
 
 def _phase(situation: Situation, best: list[RankedMove]) -> str:

@@ -482,8 +482,8 @@ class TournamentDirection:
     def _arrange(self, number: int, names: tuple[str, ...], void: bool, why: str) -> None:
         """Set a pair, or give a bye, in a round of a Swiss; or take that back."""
         config, rounds = self._schedule.config, self._schedule.rounds
-        names_known = {self._known(name): name for name in names}
-        entrants = tuple(sorted(names_known))
+        registered = {self._known(name): name for name in names}
+        entrants = tuple(sorted(registered))
         what = f"{' – '.join(names)} in round {number}"
         of_round = [
             arrangement for arrangement in self._files.arranged if arrangement.round == number
@@ -495,7 +495,7 @@ class TournamentDirection:
         if void:
             if entrants not in (arrangement.entrants for arrangement in of_round):
                 raise _refused(f"{what}: there is no such bye or pair to take back")
-        elif len(names_known) < len(names):
+        elif len(registered) < len(names):
             raise _refused(f"{what}: an entrant can't play itself")
         else:
             busy = {
@@ -508,7 +508,7 @@ class TournamentDirection:
                     for arrangement in paired.pairings
                 )
             )
-            for entrant, name in names_known.items():
+            for entrant, name in registered.items():
                 presence = self._presence(entrant)
                 if entrant in busy:
                     raise _refused(f"{what}: {name} is paired or has a bye in it, which stays")

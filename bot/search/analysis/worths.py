@@ -96,12 +96,12 @@ class Solving:
         # Without moves to ask about, the best move gets their share of the limit, too.
         yield from self._solve(_BEST if self._asked else _BEST + _ASKED)
         self._take_best()
-        for each in [row for row in self.candidates if row.move in self._asked]:
-            yield from self._solve_after(each, _ASKED / len(self._asked))
+        for candidate in [row for row in self.candidates if row.move in self._asked]:
+            yield from self._solve_after(candidate, _ASKED / len(self._asked))
         end = self._spent + _OTHERS
-        for each in self.candidates:
+        for candidate in self.candidates:
             if self._spent < end:
-                yield from self._solve_after(each, end - self._spent, _EASY)
+                yield from self._solve_after(candidate, end - self._spent, _EASY)
 
     def stop(self) -> None:
         """Keep what is known of the best move, where the work ends before its time."""

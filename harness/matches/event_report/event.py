@@ -99,9 +99,9 @@ def read_event(folder: Path) -> Event:
         raise ValueError(f"no game in {folder} is over; there is nothing to report yet")
     table = standings(config, files)
     names = [standing.name for standing in table]
-    match_summary = summarize(config, files)
-    match = _verdict(match_summary) if isinstance(match_summary, MatchSummary) else None
-    ratings = None if isinstance(match_summary, MatchSummary) else match_summary.ratings
+    summarized = summarize(config, files)
+    match = _verdict(summarized) if isinstance(summarized, MatchSummary) else None
+    ratings = None if isinstance(summarized, MatchSummary) else summarized.ratings
     played = [result for result in counting if result.was_played]
     journal = folder / "match.db"
     games = EventGames(names, counting, read_games(journal) if journal.exists() else ())
@@ -119,8 +119,8 @@ def read_event(folder: Path) -> Event:
         kind = TITLES[config.format]
         title = f"{kind[0].upper()}{kind[1:]} of {counted(len(names), 'player')}"
     summary = counted(len(counting), "game") + (f", {void:,} void" if void else "")
-    if not isinstance(match_summary, MatchSummary) and match_summary.left:
-        summary += f", {match_summary.left}"
+    if not isinstance(summarized, MatchSummary) and summarized.left:
+        summary += f", {summarized.left}"
     summary += f". {plain(names[0])} is first."
     shown, games_note = len(games.values["games"]), ""
     if not shown:

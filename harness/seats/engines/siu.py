@@ -81,7 +81,7 @@ class SiuEngine(ProcessEngine):
         if not self._start_in.is_dir():
             raise SeatError(f"{spec.text!r}: there is no such folder; folder=DIR: it starts there")
         mode = options.get("mode")
-        self._modes = tuple(each for each in PLAYING if mode in (None, each))
+        self._modes = tuple(name for name in PLAYING if mode in (None, name))
         if not self._modes:
             raise SeatError(
                 f"{spec.text!r}: mode is {', '.join(PLAYING[:-1])} or {PLAYING[-1]}, not {mode!r}"
@@ -93,8 +93,8 @@ class SiuEngine(ProcessEngine):
         self._start_s = float(start) if is_number else 0.0
         if not self._start_s:
             raise SeatError(f"{spec.text!r}: start is a number of seconds above 0, not {start!r}")
-        self._given = {key: value for key, value in options.items() if key not in OURS}
-        for key, value in self._given.items():
+        self._engine_options = {key: value for key, value in options.items() if key not in OURS}
+        for key, value in self._engine_options.items():
             if not (key + value).isprintable():
                 raise SeatError(f"{spec.text!r}: the option {key!r} has to fit in a line")
         self._options: dict[str, Option] = {}
@@ -130,7 +130,9 @@ class SiuEngine(ProcessEngine):
                 f"it can: {', '.join(sorted(self._capabilities)) or 'nothing'}",
             )
         self._go = playing[0]
-        chosen = settings(self._name, self._options, self._given, self._context, view.rules)
+        chosen = settings(
+            self._name, self._options, self._engine_options, self._context, view.rules
+        )
         if any(setting.name.casefold() == "lexicon" for setting in chosen):
             self._used = ""  # what it said before it was told
         for setting in chosen:
@@ -218,7 +220,7 @@ class SiuEngine(ProcessEngine):
         used = self._used[:100]
         lexicon_names = [lexicon, self._context.lexicon_name]
         lexicon_names += [
-            value for key, value in self._given.items() if key.casefold() == "lexicon"
+            value for key, value in self._engine_options.items() if key.casefold() == "lexicon"
         ]
         if used and not any(same_lexicon(self._used, name) for name in lexicon_names):
             way = f"say so with Lexicon={used}" if "lexicon" in self._options else "let it say that"
