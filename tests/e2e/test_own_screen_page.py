@@ -38,7 +38,7 @@ async def enter(own: Shown, page: Opened) -> None:
     await page.page.get_by_text("that is not the code").wait_for()
     await code.fill(f" {own.screen.code.replace('-', ' ')} ")  # as it is typed or pasted
     await code.press("Enter")
-    await page.page.get_by_role("heading", name="Play, watch and study").wait_for()
+    await page.page.get_by_role("heading", name="Watch the games").wait_for()
 
 
 async def test_racks_and_thoughts_of_both_show_as_they_are(
