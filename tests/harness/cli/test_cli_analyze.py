@@ -170,13 +170,6 @@ def test_an_empty_bag_is_solved(tilewire: CommandLine) -> None:
     assert "it cost 23.0 points." in flat(tilewire.out)
 
 
-def test_the_cost_of_an_endgame_turn_is_that_of_the_solver(tilewire: CommandLine) -> None:
-    """Played on by static players, 4A ZARAPE lost 46 points."""
-    ends = [tilewire.json("endgame", f"{GAME}@{line}")["spread"] for line in (19, 20)]
-    lost = tilewire.json("analyze", f"{GAME}@19", *FEW)["verdict"]["ahead_of_played"]
-    assert lost["points"] == ends[0] + ends[1] == 12
-
-
 def test_with_few_tiles_in_the_bag_rollouts_go_to_the_end(tilewire: CommandLine) -> None:
     found = tilewire.json("analyze", f"{GAME}@18", *FEW)
     assert found["plies"] is None
@@ -251,11 +244,6 @@ def test_why_the_best_move_is_better_is_there_for_programs_too(tilewire: Command
     assert best["verdict"]["why"] is None
 
 
-def test_the_best_move_was_played(tilewire: CommandLine) -> None:
-    assert tilewire("analyze", f"{GAME}@6", "--rollouts", 64, "--candidates", 1) == 0
-    assert "was played." in flat(tilewire.out)
-
-
 def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) -> None:
     options = (f"{SHORT_GAME}@2", "--lexicon", words, "--rollouts", 300)
     found = tilewire.json("analyze", *options)
@@ -267,17 +255,6 @@ def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) 
     assert tilewire("analyze", *options) == 0
     assert "H8 (S)eA*" in tilewire.out
     assert "* SeA is not a word of few" in tilewire.out
-
-
-def test_a_play_that_was_taken_back_is_never_best(tilewire: CommandLine, words: Path) -> None:
-    path = FIXTURES / "gcg" / "phony.gcg"
-    sea = words.with_name("sea.txt")
-    sea.write_text("sea\n")  # the one play that there is
-    for lexicon in (words, sea):
-        verdict = tilewire.json("analyze", f"{path}@2", "--lexicon", lexicon, *FEW)["verdict"]
-        assert verdict["phony"]
-        assert verdict["best"] != "H8 .EA"
-        assert verdict["ahead_of_played"]["move"] == "H8 .EA"
 
 
 def test_an_exchange_whose_tiles_are_not_recorded(tilewire: CommandLine) -> None:
@@ -343,13 +320,6 @@ def test_where_nothing_can_be_told_there_is_no_best(tilewire: CommandLine) -> No
     assert head.startswith("line player")
     assert [row.split()[-6:] for row in rows[:2]] == [["–"] * 6] * 2
     assert "below 0" not in tilewire.out
-
-
-def test_turns_of_which_nothing_can_be_told_are_named(tilewire: CommandLine) -> None:
-    assert tilewire("analyze", GAME, "--rollouts", 1, "--candidates", 1) == 0
-    said = flat(tilewire.out)
-    assert " of any turn" not in said, "five turns have an empty bag"
-    assert " of lines 1, 2, " in said
 
 
 def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:
@@ -528,19 +498,6 @@ def test_costs_that_are_not_proven_count_in_no_figure(
     monkeypatch.setattr("bot.search.analysis.findings.NODES_A_ROLLOUT", 1)
     assert sum(row["turns"] for row in tilewire.json("analyze", *few)["players"]) < 5
     assert "not proven" in tilewire.err
-
-
-def test_a_costly_turn_without_its_rack_is_told_first(
-    tilewire: CommandLine, tmp_path: Path
-) -> None:
-    text = (FIXTURES / "games" / "static_greedy.gcg").read_text()
-    events = [line for line in text.splitlines() if line.startswith(">")][:10]
-    bare = [re.sub(r": \S+ ", ": ", line) for line in events]
-    path = tmp_path / "bare.gcg"
-    path.write_text("\n".join(["#player1 static", "#player2 greedy", *bare, ""]))
-    assert tilewire("analyze", path, "--rollouts", 3_600, "--candidates", 8) == 0
-    said = " ".join(tilewire.out.partition("line player")[0].split())
-    assert "line 10, greedy: The rack is not recorded, only ?AFIP of it" in said
 
 
 def test_games_without_racks_have_means_but_no_grades(

@@ -244,8 +244,3 @@ async def test_a_check_that_is_interrupted_knows_where_the_bot_is(
     assert [each.phase for each in asked] == ["opening"]
     assert "line 7, in choose" in asked[0].problem
     assert asked[0].position
-
-
-def test_positions_are_the_same_each_time() -> None:
-    field = Field.of(load_lexicon(), standard_rules())
-    assert situations(field) == asked_of(field)

@@ -365,14 +365,6 @@ def test_rules_of_ones_own_need_their_words_and_tables(
     assert not (tmp_path / "out").exists()
 
 
-def test_luck_can_be_measured_with_other_tiles(tmp_path: Path) -> None:
-    rules, words = with_own_rules(tmp_path)
-    tiles = load_rules(rules).distribution
-    leaves, chances = tables_for(match_config().equipment, load_lexicon(words, tiles).distribution)
-    assert leaves is leaves_for(tiles)
-    assert chances is win_probabilities_for(tiles)
-
-
 def test_rules_that_changed_are_noticed_before_a_game_is_added(
     tilewire: CommandLine, tmp_path: Path
 ) -> None:

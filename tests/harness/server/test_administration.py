@@ -266,18 +266,6 @@ async def test_a_ban_frees_the_place_of_a_lent_bot_also_while_it_starts(tmp_path
         await ann.close()
 
 
-async def test_a_ban_is_over_when_its_time_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with running(tmp_path) as there:
-        await there.do("ban", whom="ann", minutes=1)
-        with pytest.raises(ChannelClosed):
-            await Client.login(there.url, "ann")
-        monkeypatch.setattr("harness.server.bans.time.time", lambda: 1e10)
-        await (await Client.login(there.url, "ann")).close()
-        assert (await there.do("list")).bans == ()
-
-
 async def test_what_was_begun_is_done_though_the_admin_leaves(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

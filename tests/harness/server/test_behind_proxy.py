@@ -156,17 +156,6 @@ async def test_a_bot_that_comes_back_from_another_port_is_let_in(
             await client.close()
 
 
-@pytest.mark.parametrize("anns", ANNS)
-async def test_limits_hold_for_all_ports_of_an_address(server: MatchServer, anns: str) -> None:
-    others = proxy(server, "198.51.100.1:PORT")
-    async with proxy(server, anns) as ann_url, others as other_url:
-        here = [await Client.login(ann_url, f"s{number}", "spectator") for number in range(3)]
-        with pytest.raises(ChannelClosed, match="1013 busy"):
-            await Client.login(ann_url, "s3", "spectator")
-        for client in (*here, await Client.login(other_url, "s3", "spectator")):
-            await client.close()
-
-
 @pytest.mark.parametrize(
     ("reported", "banned"),
     [
@@ -277,42 +266,4 @@ async def test_a_name_of_version_1_stays_with_its_address(tmp_path: Path) -> Non
         assert newer.welcome.secret is UNSET
         again = await Client.login(here, "ann")  # which else would be shut out of its own game
         for client in (ann, bob, newer, again):
-            await client.close()
-
-
-async def test_a_ladder_rates_no_game_between_players_of_one_network(tmp_path: Path) -> None:
-    async with (
-        served(
-            tmp_path / "games.db",
-            admission=Admission(proxies=("127.0.0.1",)),
-            rated=LadderSettings(),
-            max_games=9,
-        ) as server,
-        proxy(server, "203.0.113.9:PORT") as anns,
-        proxy(server, "203.0.113.77:PORT") as bobs,
-        proxy(server, "198.51.100.1:PORT") as cems,
-    ):
-        ann = await Client.login(anns, "ann", token="a" * 32)
-        bob = await Client.login(bobs, "bob", token="b" * 32)
-        for client in (ann, bob):
-            await client.seek(None, games=2)
-            await client.expect(Seeking)
-        for client in (ann, bob):
-            assert "not rated" in ((await client.expect(Seeking)).not_rated or "")
-        game = (await ann.expect(NewGame)).game
-        await ann.channel.send(Decline(game=game, code="unsupported_rules", message="no"))
-        for client in (ann, bob):
-            await client.expect(GameOver)
-        cem = await Client.login(cems, "cem", token="c" * 32)
-        await cem.seek(None)
-        offer = await cem.expect(NewGame)
-        await cem.channel.send(Decline(game=offer.game, code="unsupported_rules", message="no"))
-        await cem.expect(GameOver)
-        ladder = server._lobby.ladder
-        assert ladder is not None
-        async with asyncio.timeout(20):
-            await ladder._changed.wait()  # it has taken a game
-        history = ladder.tables["ladder"].history
-        assert [each.game for each in history.latest(9, 9)] == [offer.game]
-        for client in (ann, bob, cem):
             await client.close()
