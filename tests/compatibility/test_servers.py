@@ -153,7 +153,7 @@ def check_pages(server: Server, name: str) -> None:
 
 
 def ladder_is_read(server: Server) -> bool:
-    """Return whether a ladder has its games, which it reads after the server has begun to listen."""
+    """Return whether a ladder has its games; it reads them when the server listens already."""
     status, told = server.get("/api/ladder/games")
     return status == 200 and bool(json.loads(told)["games"])
 

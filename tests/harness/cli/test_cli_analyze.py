@@ -9,7 +9,6 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -88,22 +87,6 @@ def test_candidates_are_legal_moves_with_all_their_figures(tilewire: CommandLine
     assert verdict["ahead_of_played"] is verdict["phony"] is verdict["not_compared"] is None
 
 
-def test_a_table_and_a_verdict_for_people(tilewire: CommandLine) -> None:
-    cgp = POSITION.replace("AEGILNV/EIMNTTX", "AEGILNV/")
-    assert tilewire("analyze", cgp, "--rollouts", 400) == 0
-    lines = tilewire.out.splitlines()
-    assert lines[0] == "AEGILNV, 28 : −7, 78 in the bag"
-    assert flat(lines[1]) == "move score leave static win % equity behind samples"
-    assert "1 11E VEALING" in lines[2]
-    assert "after 11E VEALING" in tilewire.out
-    assert "400 rollouts" in tilewire.out
-    assert "2 plies; seed 0; ± is 95 %" in tilewire.out
-    assert "equity: points gained on the opponent" in flat(tilewire.out)
-    assert "The best is 11E VEALING: it wins " in flat(tilewire.out)
-    assert max(map(len, lines)) <= 80
-    assert "\x1b" not in tilewire.out
-
-
 def test_time_ends_it(tilewire: CommandLine) -> None:
     assert tilewire.json("analyze", POSITION, "--time", "30ms")["rollouts"] > 1
 
@@ -135,21 +118,6 @@ def test_tiles_that_the_opponent_is_known_to_hold(tilewire: CommandLine) -> None
         tilewire.json("analyze", cgp, *FEW)["after_best"][0]["score"] for cgp in (known, some)
     ]
     assert len({*scores, unknown["after_best"][0]["score"]}) == 3
-
-
-def test_other_tiles_have_win_probabilities_by_a_formula(
-    tilewire: CommandLine, words: Path, tmp_path: Path
-) -> None:
-    embedded = Path(sys.modules["lexicons"].__path__[0]) / "data" / "english.csv"
-    tiles = tmp_path / "more.csv"
-    tiles.write_text(embedded.read_text().replace("E,e,12,", "E,e,13,"))
-    options = ("--lexicon", words, "--distribution", tiles, *FEW)
-    behind, ahead = (
-        tilewire.json("analyze", f"{EMPTY} ACSTEER/ {scores} 0", *options)["candidates"][0]["win"]
-        for scores in ("0/150", "150/0")
-    )
-    assert behind < 0.4
-    assert ahead > 0.8
 
 
 # --- late in the game ---------------------------------------------------------------------------
@@ -310,16 +278,6 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert "over 12 turns" in flat(tilewire.out)
     assert "over 11 turns" in flat(tilewire.out)
     assert max(map(len, lines)) <= 80
-
-
-def test_where_nothing_can_be_told_there_is_no_best(tilewire: CommandLine) -> None:
-    assert tilewire("analyze", SHORT_GAME, "--rollouts", 1, "--candidates", 3) == 0
-    opening, sheet, _ = tilewire.out.split("\n\n")
-    assert "--rollouts" in flat(opening)
-    head, *rows = sheet.splitlines()
-    assert head.startswith("line player")
-    assert [row.split()[-6:] for row in rows[:2]] == [["–"] * 6] * 2
-    assert "below 0" not in tilewire.out
 
 
 def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:

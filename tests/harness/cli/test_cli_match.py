@@ -17,7 +17,6 @@ import pytest
 from command_line import CommandLine
 from match_samples import game, match_config
 
-from bot.equipment import tables_for
 from bot.seat.containment import Containment
 from engine.rules.rule_sets import load_rules
 from harness.arbiter.rules_on_wire import rules_on_wire
@@ -34,7 +33,6 @@ from harness.matches.report import summarize
 from harness.matches.sequential import SequentialTest, parse_hypotheses
 from harness.matches.significance import pairs_needed
 from lexicons.store import load_lexicon
-from lexicons.tables import leaves_for, win_probabilities_for
 
 GCG = Path(__file__).parents[2] / "fixtures" / "games"
 BOT = f"{hostile_bots.__file__}:Pries?mark=x"

@@ -65,22 +65,6 @@ def test_every_readable_game_is_printed_or_refused_with_a_sentence(
     assert all(len(line) <= 80 for line in tilewire.out.splitlines())
 
 
-@pytest.mark.parametrize(
-    "path",
-    [*(FIXTURES / "gcg").glob("refused*/*.gcg")],
-    ids=lambda path: path.stem,
-)
-def test_a_bad_file_is_named_with_its_line_and_the_reason(
-    tilewire: CommandLine, path: Path
-) -> None:
-    assert tilewire("show", path, "--strict") == 2
-    assert tilewire.err.startswith(f"tilewire: {path}")
-    assert "Traceback" not in tilewire.err
-    assert tilewire.out == ""
-    assert tilewire("show", path) in (0, 2)
-    assert tilewire.err.startswith(f"tilewire: {path}")
-
-
 def test_the_line_of_a_wrong_score(tilewire: CommandLine) -> None:
     path = FIXTURES / "gcg" / "refused_at_replay" / "wrong_score.gcg"
     assert tilewire("show", path, "--strict") == 2

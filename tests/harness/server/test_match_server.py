@@ -34,7 +34,7 @@ from harness.server.admission import Admission
 from harness.server.page_analysis.conversation import SUBPROTOCOL as ANALYSIS
 from harness.server.spectating import Spectating
 from harness.server.tables import TableKind, Tables
-from harness.server.tokens import KnownTokens, hash_token, new_token
+from harness.server.tokens import KnownTokens, hash_token
 from lexicons.jit import load
 from lexicons.store import load_lexicon
 from protocol import accepting
@@ -86,16 +86,6 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         yield running
 
 
-async def test_a_name_like_a_bots_is_refused(running: Running) -> None:
-    channel = await dial(running.url)
-    await channel.send(Hello(role="player", name="GREEDY"))
-    refused = (await channel.receive()).content
-    assert isinstance(refused, Error)
-    assert refused.code == "forbidden"
-    assert "looks like 'greedy'" in refused.message
-    await channel.close()
-
-
 async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Running) -> None:
     ann, bob = await ann_and_bob(running.url)
     over, _ = await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
@@ -138,19 +128,6 @@ async def test_two_bots_of_ours_prove_to_each_other_that_nobody_chose_the_tiles(
         await asyncio.gather(
             played_by_ours(running.url, "ann", "bob"), played_by_ours(running.url, "bob", "ann")
         )
-
-
-async def test_a_bot_that_knows_nothing_of_commitments_plays_with_one_of_ours(
-    running: Running, compiled: None
-) -> None:
-    old = await Client.login(running.url, "old")
-    await old.seek("ann")
-    async with asyncio.timeout(60):
-        _, over = await asyncio.gather(
-            played_by_ours(running.url, "ann", "old"), old.pass_to_the_end()
-        )
-    assert over.outcome == "zeroes"
-    await old.close()
 
 
 async def test_a_name_that_nobody_has_is_told_with_the_one_that_was_meant(running: Running) -> None:
