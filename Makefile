@@ -11,7 +11,7 @@ READY_DEV := .venv/ready-dev
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 PAGE := tests/page
 
-.PHONY: setup match test coverage lint types page-types contracts check clean
+.PHONY: setup match test figures coverage lint types page-types contracts check clean
 
 setup: $(READY_DEV)
 
@@ -29,6 +29,9 @@ match: $(READY)  ## two games of the static player against the greedy one
 
 test: $(READY_DEV)  ## the test suite, in so many processes: one waits on clocks
 	$(BIN)/python -m pytest -n $(JOBS)
+
+figures: $(READY_DEV)  ## the README's figures again, in half an hour where nothing else runs
+	$(BIN)/python docs/results/figures.py --of README.md
 
 coverage: $(READY_DEV)  ## which lines the tests reach; compiled ones are not seen
 	$(BIN)/python -m pytest -n $(JOBS) --cov --cov-report=term:skip-covered

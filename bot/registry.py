@@ -87,6 +87,17 @@ _BUILT_IN: dict[str, _BuiltIn] = {
 }
 """From weak to strong; those for games with challenges last."""
 
+LEVELS = {
+    "beginner": ("static?temperature=15", "misses most good plays; about 180 points a game"),
+    "casual": ("static?temperature=10", "misses many good plays; about 250 points a game"),
+    "club": ("static?temperature=7", "often plays second best; about 325 points a game"),
+    "advanced": ("static?temperature=5", "plays well, with mistakes; about 375 points a game"),
+    "expert": ("static?temperature=3", "makes few mistakes; about 420 points a game"),
+    "champion-1s": ("champion?time=1s", "champion, with at most a second a turn"),
+}
+"""Bots for people beside the built-in ones, by name: seat and description (measured in
+``docs/play.md``). No seat of a match has these names."""
+
 _WINS = {
     "static?temperature=15": 0.0,
     "static?temperature=10": 0.9,
@@ -207,6 +218,11 @@ def known_bots() -> dict[str, str]:
     return listed
 
 
+def usual_bots() -> dict[str, str]:
+    """Map the names of the bots that a server has for people to their seats."""
+    return {name: seat for name, (seat, _) in LEVELS.items()} | {it: it for it in known_bots()}
+
+
 def seat_of(name: str, options: tuple[tuple[str, str], ...], text: str) -> SeatSpec:
     """Return the seat of a named player; ``text`` is the seat as given, for messages.
 
@@ -243,6 +259,9 @@ def about(spec: SeatSpec) -> str:
     All players that are not built in share one description. Of an option that is a path, only the
     file's name is shown.
     """
+    for seat, sentence in LEVELS.values():
+        if spec.text == seat:
+            return sentence
     player = _BUILT_IN.get(spec.name) if spec.built_in else None
     if player is None:
         return "a bot of this server's own"

@@ -18,7 +18,7 @@ from bot.player import (
     Rack,
     View,
 )
-from bot.search.simulating import Search, Settings
+from bot.search.simulating import SimulationSearch, SimulationSettings
 
 
 class HighestScore(Player):
@@ -108,10 +108,10 @@ class Simulating(Player):
     """Rolls the best moves out with tilewire's engine."""
 
     def __init__(self, candidates: int = 10, iterations: int = 100) -> None:
-        self.settings = Settings(candidates=candidates, iterations=iterations)
+        self.settings = SimulationSettings(candidates=candidates, iterations=iterations)
 
     def choose(self, view: View, budget: Budget) -> Choice:
-        search = Search(view, self.settings, seed=view.seed + len(view.history))
+        search = SimulationSearch(view, self.settings, seed=view.seed + len(view.history))
         return search.run(budget)  # offers its best so far, and ends in time
 
 

@@ -69,7 +69,7 @@ class Hello(_Message, frozen=True, tag="hello"):
     role: Role
     """What the sender is in the games that follow."""
     name: Name
-    """The sender's name; if the server asks for a token, the token proves it."""
+    """The sender's name, which its token proves."""
     protocol: Number = PROTOCOL_VERSION
     """The version of this protocol that the sender speaks."""
     token: Annotated[str, Meta(max_length=256)] | None = None
@@ -77,10 +77,9 @@ class Hello(_Message, frozen=True, tag="hello"):
     software: Annotated[str, Meta(max_length=128)] | None = None
     """Program and version, for the record."""
     secret: NonceOrNone | UnsetType = UNSET
-    """Of a player without a token: the ``secret`` of an earlier ``welcome``, empty if there was
-    none; left out: the client knows of no such secret (version 1)."""
+    """Of a player without a token: the ``secret`` of an earlier ``welcome``, or empty."""
     event: Label | UnsetType = UNSET
-    """The ``event`` of an earlier ``welcome``, on a connection that replaces a lost one."""
+    """The ``event`` of an earlier ``welcome``, after a lost connection."""
 
 
 class Welcome(_Message, frozen=True, tag="welcome"):
@@ -95,26 +94,24 @@ class Welcome(_Message, frozen=True, tag="welcome"):
     bots: tuple[Label, ...] = ()
     """Opponents that a player may seek by name."""
     tables: tuple[Name, ...] = ()
-    """The tables that a player may name in ``seek``; without a name it is the first. Empty: there
-    is one kind of game."""
+    """Tables that ``seek`` may name, the usual one first; empty: there is one kind of game."""
     games: tuple[GameId, ...] = ()
-    """Games in progress in which this player has a seat, to be resumed."""
+    """Games in progress that this player is to ``resume``."""
     secret: Nonce | UnsetType = UNSET
-    """By which a player without a token comes back, in ``hello``; only for a player that sent a
-    ``secret`` there."""
+    """By which a player without a token comes back."""
     event: Label | UnsetType = UNSET
-    """The id of what a player plays in: a tournament, or whatever a server keeps in one journal."""
+    """The id of the tournament, or of the server's journal."""
 
 
 class Error(_Message, frozen=True, tag="error"):
-    """Something that was sent could not be taken; the conversation goes on unless it is closed."""
+    """Something that was sent could not be taken."""
 
     code: Code
-    """A word from the table of codes in ``SPEC.md``."""
+    """A word from the table in ``SPEC.md``."""
     message: Sentence
     """A sentence for a person: what was wrong and where."""
     retry: Retry = "no"
-    """What may be tried next: nothing, the same corrected, the same later, or a new connection."""
+    """What may be tried next."""
     game: GameId | None = None
     """The game that the error is about, if any."""
     seq: Seq | None = None
@@ -155,8 +152,8 @@ class Seek(_Message, frozen=True, tag="seek"):
     games: Annotated[int, Meta(ge=1, le=10_000)] = 1
     """Games to play, one after another."""
     table: Name | None = None
-    """The table to play at, one of ``welcome.tables``; on a server with a ladder, if there is no
-    opponent, a table of the ladder. Null: the first."""
+    """One of ``welcome.tables``; on a ladder, without an opponent, one of its own. Null: the
+    first."""
 
 
 class Seeking(_Message, frozen=True, tag="seeking"):
@@ -167,17 +164,13 @@ class Seeking(_Message, frozen=True, tag="seeking"):
     games: Count = 1
     """Games that are still to be played."""
     absent: Sentence | None = None
-    """A sentence if nobody of the opponent's name is here now; the player then waits for that
-    opponent."""
+    """Why the player waits: nobody of the opponent's name is here now."""
     table: Name | None = None
-    """The table at which the player waits, if there are several; on a ladder, if there is no
-    opponent, the table for rated games."""
+    """The table at which the player waits, if there are several."""
     held_back: Sentence | None = None
-    """Why the player waits: the server, or the player's address, has as many games as it may have,
-    the server is paused, or a tournament is paused or waits."""
+    """Why the player waits: no game may begin for now."""
     not_rated: Sentence | None = None
-    """A sentence if the player sought a rated game and gets one that is not: its ``new_game`` comes
-    next."""
+    """Why the game whose ``new_game`` comes next is not rated."""
 
 
 class Games(_Message, frozen=True, tag="games"):
@@ -192,7 +185,7 @@ class GameList(_Message, frozen=True, tag="game_list"):
 
 
 class Watch(_Message, frozen=True, tag="watch"):
-    """A spectator asks to follow a game, from its beginning to its end."""
+    """A spectator asks to follow a game from its beginning."""
 
     game: GameId
     """The game, as ``game_list`` names it."""
@@ -217,31 +210,23 @@ class StandingList(_Message, frozen=True, tag="standing_list"):
     over: bool = False
     """Whether all rounds are played, or a director has ended the tournament."""
     waits: Sentence = ""
-    """Why no game begins: who has paused the tournament, and the reason, or what its next round
-    waits for, and what a director may do; empty: nothing holds it up, or games of a round do. After
-    ``correct``, also that a knockout's later round stays as it is paired."""
+    """Why no game begins, and what a director may do; empty: nothing holds it up, or games of a
+    round do. After ``correct``, also that a knockout's later round stays as it is paired."""
     rows: tuple[StandingRow, ...] = ()
     """The entrants, the leader first."""
     games: tuple[RoundGame, ...] = ()
     """The games of the round, and earlier games that are played again."""
     arranged: tuple[Arrangement, ...] = ()
-    """Byes of the round, and byes and pairs that a director has set for rounds to come."""
+    """Byes of the round, and byes and pairs set for rounds to come."""
 
 
 class Direct(_Message, frozen=True, tag="direct"):
     """A director's act, answered with ``standing_list``."""
 
     action: Action
-    """``pause``: no game begins, and games in progress go on. ``resume``: games begin; the first
-    round no longer waits for entrants that are not here; a tournament that was ended goes on.
-    ``end``: no further round is paired. ``withdraw``: an entrant is not paired
-    again. ``join``: an entrant comes, or comes back if it was absent or had withdrawn. ``correct``:
-    a game gets another result. ``bye``: an entrant of a Swiss is not paired in a round, or was not,
-    and has half a point a game for it. ``pair``: two entrants meet in the next round. ``release``:
-    it is forgotten who claimed a name, or where it first came from, and whoever is here with it is
-    sent away."""
+    """What is done, as ``docs/tournaments.md`` says."""
     name: Name | None = None
-    """The entrant that withdraws, joins, has the bye or is paired, or whose name is released."""
+    """The entrant that it is about."""
     opponent: Name | None = None
     """Whom it is paired with."""
     number: Count | None = None
@@ -249,7 +234,7 @@ class Direct(_Message, frozen=True, tag="direct"):
     void: bool = False
     """Whether a bye or pair is taken back."""
     scores: tuple[Score, Score] | None = None
-    """The scores that count, by seat; null: the game is void, and is played again."""
+    """The scores that count; null: the game is played again."""
     why: Sentence = ""
     """The reason, for the record."""
 
@@ -261,22 +246,17 @@ class Administer(_Message, frozen=True, tag="administer"):
     """An act of whoever runs the server, answered with ``server_state``."""
 
     action: AdminAction
-    """``list`` only asks. ``kick`` closes all connections of a name, an address or a network, but
-    no admin's; ``ban`` also keeps it out, until ``unban``. ``release``: it is forgotten who claimed
-    a name, and whoever is here with it is sent away; its games go on. ``pause``: no game begins,
-    until ``resume``. ``void`` ends a game without a result; ``adjust`` gives a player time in a
-    game. ``invite`` makes a token without a name."""
+    """What is done, as ``docs/server.md`` says; ``list`` only asks."""
     whom: Label | None = None
     """The player, name, address or network."""
     game: GameId | None = None
-    """The game that is voided, or in which a player is given time."""
+    """The game that is voided, or in which time is given."""
     minutes: Annotated[int, Meta(ge=1, le=MAX_COUNT)] | None = None
     """How long a ban lasts; null: for good."""
     ms: Annotated[int, Meta(ge=1, le=86_400_000)] | None = None
     """The time that is given."""
     why: Sentence = ""
-    """The reason, for the record; who is kicked or banned, or whose name is released, is told
-    it."""
+    """The reason, for the record and for whoever it is about."""
 
 
 class ServerState(_Message, frozen=True, tag="server_state"):
@@ -295,9 +275,9 @@ class ServerState(_Message, frozen=True, tag="server_state"):
     invitations: Count = 0
     """Tokens without a name that nobody has used yet."""
     connections: tuple[Connected, ...] = ()
-    """Who is connected, in whatever role, in the order in which they came."""
+    """Who is connected, in the order in which they came."""
     token: Annotated[str, Meta(max_length=256)] | None = None
-    """The new token, in the answer to ``invite`` only; the server keeps its hash."""
+    """The new token, in the answer to ``invite`` only."""
 
 
 # --- a game -----------------------------------------------------------------------------------
@@ -315,8 +295,7 @@ class Played(_InGame, frozen=True, tag="played"):
     seq: Seq
     seat: Seat
     move: MoveText
-    """The move; only its player sees which tiles were exchanged, others see their number: -3.
-    ``--``: the seat's last play is taken back; ``(challenge)``: that play stands."""
+    """The move; of an exchange all but its player see the number of tiles: -3."""
     score: Points
     """What the turn added."""
     scores: tuple[Points, Points]
@@ -326,27 +305,25 @@ class Played(_InGame, frozen=True, tag="played"):
     clocks: Clocks
     """Time left to both; below zero in overtime."""
     words: tuple[Tiles, ...] = ()
-    """The words that a placement made, the main word first; for a challenge the phonies or, if
-    there are none, the words that were challenged."""
+    """The words that a placement made, the main word first; of a challenge, those it was about."""
     rack: Tiles | None = None
-    """The player's rack after drawing; sent to that player alone."""
+    """The player's rack after drawing, for that player alone."""
     think_ms: Ms = 0
-    """What the turn cost on its player's clock, or a challenge on the challenger's."""
+    """What the turn cost on the clock."""
     lag_ms: Ms = 0
     """The network delay that the turn was not charged for."""
     host_lag_ms: Ms = 0
-    """How late the host itself was during the turn, by its own measurement."""
+    """How late the host itself was during the turn."""
     challenge: Challenged | UnsetType = UNSET
-    """``open``: a play that may be challenged, for which nothing is drawn yet; ``won`` or ``lost``:
-    the result of a challenge. Left out otherwise."""
+    """A play that may be challenged, or the result of a challenge."""
 
 
 class NewGame(_InGame, frozen=True, tag="new_game"):
     """A game is offered or, if ``seq`` > 0, resumed; a spectator gets it too."""
 
     seq: Seq
-    """The number of the event that comes next; 0: the game has not started. If the game is over,
-    the number of ``game_over``."""
+    """The event that comes next; 0: the game has not started. If it is over, that of
+    ``game_over``."""
     players: tuple[Label, Label]
     """By seat."""
     you: Seat | None
@@ -360,11 +337,10 @@ class NewGame(_InGame, frozen=True, tag="new_game"):
     time: TimeControl = TimeControl()
     """The rules of the clock."""
     commitment: Hex | None = None
-    """SHA-256 of the secret behind the order of the bag, and of the racks of an opening, as
-    ``SPEC.md`` says; null if the order has a known seed."""
+    """SHA-256 of the secret behind the order of the bag; null if the order has a known seed."""
     commitments: tuple[Hex, Hex] | None = None
-    """By seat, SHA-256 of its nonce, or empty while the nonce may still change; those of the
-    arbiter's own seats are there from the beginning. Null if the order has a known seed."""
+    """SHA-256 of each nonce, or empty while it may still change; null if the order has a known
+    seed."""
     clocks: Clocks | None = None
     """Time left to both, if the game is being resumed."""
     rack: Tiles | None = None
@@ -372,34 +348,32 @@ class NewGame(_InGame, frozen=True, tag="new_game"):
     opening: Cgp | None = None
     """The position that the game begins in, seat 0 first, without racks; null: an empty board."""
     history: tuple[Played, ...] = ()
-    """The plays that the receiver has missed, as it may see them; the last has the number ``seq`` -
-    1."""
+    """The plays that the receiver has missed, up to ``seq`` - 1."""
     known_style: Style | None = None
-    """How the receiver's opponent plays, learned from earlier games; sent only to players that run
-    on the arbiter's own machine."""
+    """How the opponent plays, by earlier games; only for players on the arbiter's machine."""
 
 
 class Ready(_InGame, frozen=True, tag="ready"):
     """A seat is set to play: loaded, compiled, warm."""
 
     nonce: NonceOrNone = ""
-    """The seat's part in the order of the bag: 16 to 64 fresh random bytes."""
+    """The seat's part in the order of the bag: fresh random bytes."""
     commitment: Hex = ""
-    """The SHA-256 of the nonce, in place of the nonce, which then follows in ``reveal``."""
+    """SHA-256 of the nonce, which then follows in ``reveal``."""
 
 
 class Committed(_InGame, frozen=True, tag="committed"):
-    """Both seats are ready and neither nonce can change any more: a seat may reveal its own."""
+    """Neither nonce can change any more: a seat may reveal its own."""
 
     commitments: tuple[Hex, Hex]
-    """By seat, SHA-256 of its nonce."""
+    """SHA-256 of each nonce."""
 
 
 class Reveal(_InGame, frozen=True, tag="reveal"):
     """A seat reveals the nonce that it had committed itself to."""
 
     nonce: Nonce
-    """The nonce whose SHA-256 is the commitment."""
+    """The nonce of the commitment."""
 
 
 class Decline(_InGame, frozen=True, tag="decline"):
@@ -430,13 +404,13 @@ class YourTurn(_InGame, frozen=True, tag="your_turn"):
     seq: Seq
     """The number of the event that the move will be."""
     position: Cgp
-    """The position as CGP, the receiver's rack first and the other empty."""
+    """The position (CGP), the receiver first."""
     rack: Tiles
     """The receiver's rack."""
     bag: Count
     """Tiles left in the bag."""
     clocks: Clocks
-    """Time left to both at the moment of sending."""
+    """Time left to both when this was sent."""
     deadline_ms: Ms
     """How long until the game is lost on time."""
     attempt: Annotated[int, Meta(ge=1, le=100)] = 1
@@ -462,8 +436,7 @@ class Challenge(_InGame, frozen=True, tag="challenge"):
     seq: Seq
     """As in the ``your_turn`` that it answers."""
     words: Annotated[tuple[Tiles, ...], Meta(max_length=32)] = ()
-    """The words that are challenged, each one of ``played.words``; none: all. If the rules judge
-    the whole turn, all its words are judged in any case."""
+    """The words that are challenged, of ``played.words``; none, or if the turn is judged: all."""
     attempt: Annotated[int, Meta(ge=1, le=100)] = 1
     """As in the ``your_turn`` or ``refused`` that it answers."""
 
@@ -507,26 +480,24 @@ class Refused(_InGame, frozen=True, tag="refused"):
     attempt: Count
     """The attempt that was refused."""
     code: Code
-    """Why, as a word: ``not_a_word``, ``not_on_rack``, … (table in ``SPEC.md``)."""
+    """Why, as a word from the table in ``SPEC.md``."""
     message: Sentence
     """Why, as a sentence."""
     attempts_left: Count
-    """Attempts that are left, 1 or more; if the last is bad, too, the game is lost."""
+    """Attempts that are left, 1 or more."""
     deadline_ms: Ms
     """How long until the game is lost on time."""
 
 
 class Resume(_InGame, frozen=True, tag="resume"):
-    """A seat that is back, or has missed something, asks for a game again, from an event on."""
+    """A seat that is back, or has missed something, asks for a game again."""
 
     seen: Annotated[int, Meta(ge=-1, le=1_000_000)] = -1
     """The last event that the seat has seen; -1: none."""
 
 
 class GameOver(_InGame, frozen=True, tag="game_over"):
-    """The game has ended. It shows the racks and, if there was a commitment, the secret, nonces and
-    moves; after ``host_error`` none of these.
-    """
+    """The game has ended. Racks, secret, nonces and moves are not shown after ``host_error``."""
 
     seq: Seq
     """The number of this event, the last."""
@@ -545,20 +516,19 @@ class GameOver(_InGame, frozen=True, tag="game_over"):
     time_penalties: tuple[Points, Points] = (0, 0)
     """Points taken off for overtime, 0 or more."""
     clocks: Clocks | None = None
-    """What both clocks show at the end, the turn in which the game ended charged."""
+    """What both clocks show, the last turn charged."""
     faults: tuple[Accusation, ...] = ()
     """What went wrong, whether or not it decided the game."""
     secret: Hex | None = None
-    """The secret behind the order of the bag: with it every draw can be checked."""
+    """The secret behind the order of the bag."""
     nonces: tuple[Hex, Hex] | None = None
-    """The seats' parts in the order of the bag, by seat."""
+    """The nonces, by seat."""
     moves: tuple[MoveText, ...] = ()
-    """The move of each ``played``, in order and with exchanged tiles, since those went back into
-    the bag; empty if the secret is not revealed."""
+    """The move of each ``played`` with exchanged tiles; empty without the secret."""
     mirrored: bool = False
     """Whether each seat drew from its own end of the bag (local pairs only)."""
     opening_racks: tuple[Tiles, Tiles] | None = None
-    """What an opening gave each seat before the first draw, if the secret is revealed."""
+    """What an opening gave each seat before the first draw."""
 
 
 GameMessage: TypeAlias = (

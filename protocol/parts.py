@@ -159,9 +159,9 @@ class Connected(Struct, frozen=True, kw_only=True):
     """A connection to a server."""
 
     role: Code
-    """What its peer is: a role of ``hello``, or ``analysis``: a page that asks for analysis."""
+    """A role of ``hello``, or ``analysis``: a page that asks for analysis."""
     name: Label = ""
-    """The name that its peer gave; of an arbiter and a spectator nobody proves it. Empty: none."""
+    """The name that its peer gave, which only players, directors and admins prove; empty: none."""
     address: Label = ""
     """The address and the port that it comes from."""
 
@@ -174,7 +174,7 @@ class Ban(Struct, frozen=True, kw_only=True):
     minutes: Count | None = None
     """How long it still lasts; null: for good."""
     why: Sentence = ""
-    """Who banned it and, after ``: ``, the reason, if one was given."""
+    """Who banned it and, after ``: ``, the reason."""
 
 
 class StandingRow(Struct, frozen=True, kw_only=True):
@@ -191,10 +191,10 @@ class StandingRow(Struct, frozen=True, kw_only=True):
     byes: Count = 0
     """Rounds without an opponent that count as won."""
     half_byes: Count | UnsetType = UNSET
-    """Rounds missed with a director's leave, which count as tied; absent: none."""
+    """Rounds missed with a director's leave, which count as tied."""
     presence: Presence = "here"
-    """``here``; ``away``, but still paired; ``absent``: it missed games in a row, and is not paired
-    until it logs in again; ``withdrawn``."""
+    """``away`` is still paired; ``absent`` missed games in a row, and is paired when it logs in
+    again."""
 
 
 class RoundGame(Struct, frozen=True, kw_only=True):
@@ -205,14 +205,13 @@ class RoundGame(Struct, frozen=True, kw_only=True):
     players: tuple[Label, Label]
     """By seat."""
     scores: tuple[Points, Points] | None = None
-    """By seat, as they count; null before the game has begun, or if neither player came."""
+    """As they count; null before the game, or if neither player came."""
     game: GameId | None = None
-    """The game's id; null before it has begun, and if it was never played."""
+    """The game's id; null if it has not begun."""
     outcome: Code | None = None
-    """How the game ended: an outcome of ``game_over``, or ``corrected``; null if it has not
-    ended."""
+    """How it ended: an outcome, or ``corrected``; null if it has not."""
     winner: Seat | UnsetType | None = UNSET
-    """The seat that won; null: nobody, so a ``no_show`` doesn't count; absent: it has not ended."""
+    """The seat that won; null: nobody; left out: it has not ended."""
 
 
 class Arrangement(Struct, frozen=True, kw_only=True):
@@ -257,11 +256,10 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     exchange_limit: Annotated[int, Meta(ge=0, le=1_000)] | UnsetType = UNSET
     """Exchanges that each player may make in a game; left out: no limit."""
     challenge: Literal["void", "single", "double", "5-point", "10-point", "triple"] = "void"
-    """``void``: a play with an illegal word is refused at once. The others: it stands unless it is
-    challenged; an unsuccessful challenge costs nothing, the turn, points, or the game."""
+    """What a challenge in vain costs; ``void``: a play with an illegal word is refused at once."""
     challenge_by: Literal["turn", "word"] | UnsetType = UNSET
-    """What is judged, and what the points are counted for: the whole ``turn``, or each ``word``
-    that the challenger names; left out: the turn."""
+    """Whether the whole turn is judged and counted, or each word that is named; left out: the
+    turn."""
     challenge_ms: Annotated[int, Meta(ge=1, le=2**40)] | UnsetType = UNSET
     """How long a play may be challenged, on the challenger's clock; left out: 20 s."""
     name: Label = "english"
@@ -269,13 +267,11 @@ class RulesInPlay(Struct, frozen=True, kw_only=True):
     distribution: Label = "english"
     """The tiles and what they score, by name."""
     tiles: Annotated[tuple[TileKind, ...], Meta(max_length=64)] = ()
-    """The tiles, the blank first, then the letters in the order of the alphabet; empty: those of
-    the distribution ``english``."""
+    """The blank, then the letters in the order of the alphabet; empty: those of ``english``."""
     layout: Label = "standard"
     """The board with its premium squares, by name."""
     board: Annotated[tuple[BoardRow, ...], Meta(max_length=26)] = ()
-    """The board: a text for each row from the top, with a character for each square, as in
-    ``SPEC.md``; empty: the layout ``standard``."""
+    """The rows from the top, a character for each square; empty: the layout ``standard``."""
     start: Annotated[str, Meta(max_length=8)] | None = None
     """The square that the first placement covers, such as ``8H``; null: the centre or, on an even
     board, the square to the right of and below it."""
@@ -293,15 +289,15 @@ class TimeControl(Struct, frozen=True, kw_only=True):
     max_overtime_ms: Annotated[int, Meta(ge=0, le=2**40)] = 10 * 60_000
     """More overtime than this loses the game; 0: the game is lost when the clock runs out."""
     move_cap_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
-    """The longest that one turn may take, whatever the clock shows; more loses the game."""
+    """The longest that one turn may take."""
     margin_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
-    """Extra time that every deadline has; ``deadline_ms`` includes it."""
+    """Extra time in every ``deadline_ms``."""
     lag_ms: Annotated[int, Meta(ge=0, le=60_000)] = 0
     """The most network delay that a turn is not charged for."""
     ready_ms: Annotated[int, Meta(ge=1, le=2**40)] = 30_000
-    """How long after the beginning of the game a seat may take to be ready; more is a no-show."""
+    """How long a seat may take to be ready."""
     first_move_ms: Annotated[int, Meta(ge=1, le=2**40)] | None = None
-    """The longest that a seat's first turn may take; more loses the game."""
+    """The longest that a seat's first turn may take."""
 
 
 class Candidate(Struct, frozen=True, kw_only=True):
@@ -327,20 +323,19 @@ class Search(Struct, frozen=True):
     """How a seat arrived at what it says about its candidates."""
 
     phase: Name
-    """``static`` (no turn but its own), ``simulation``, ``pre-endgame`` (a few tiles in the bag,
-    played out case by case), ``endgame`` (no bag, solved), or a word of the seat's own."""
+    """``static``, ``simulation``, ``pre-endgame``, ``endgame``, or a word of the seat's own."""
     plies: Count | None = None
     """Turns looked at after a move; null: to the end of the game."""
     compared: Count | None = None
-    """How many candidates are compared at this depth. They come first in ``candidates``, which may
-    list fewer; those after them are from an earlier, shorter look."""
+    """How many candidates are compared at this depth; they come first in ``candidates``, which may
+    list fewer."""
     rollouts: Amount | None = None
     """Games played on from a candidate so far, at any depth."""
     nodes: Amount | None = None
     """Positions that a solver has visited so far."""
     proven: bool | None = None
-    """Whether a solver has proven what the first candidate is worth: its equity in an endgame, its
-    probability of winning before the endgame; null if the search proves nothing."""
+    """Whether a solver has proven what the first candidate is worth; null if the search proves
+    nothing."""
 
 
 class LeaveChance(Struct, frozen=True, kw_only=True):
@@ -358,9 +353,9 @@ class Belief(Struct, frozen=True, kw_only=True):
     """What a seat believes about its opponent: what it holds, given its play, and how it plays."""
 
     leaves_considered: Amount = 0
-    """Leaves that the opponent may have kept in its last turn; if there are too many, a sample."""
+    """Leaves that the opponent may have kept in its last turn, or a sample of them."""
     leaves_surviving: Amount = 0
-    """Leaves that its play does not rule out, of those that were looked at."""
+    """Those that its play does not rule out."""
     top: Annotated[tuple[LeaveChance, ...], Meta(max_length=MAX_LEAVES)] = ()
     """The likeliest leaves, the likeliest first."""
     mass_top10: Chance = 0.0
@@ -372,20 +367,19 @@ class Belief(Struct, frozen=True, kw_only=True):
     unseen: Chance = 0.0
     """The prior probability of the leaves that there was no time to look at."""
     effective: Measure = 0.0
-    """The effective sample size: how many racks sampled from the prior would tell as much."""
+    """The effective sample size, in racks sampled from the prior."""
     tiles: Annotated[
         Mapping[Annotated[str, Meta(min_length=1, max_length=16)], Chance], Meta(max_length=64)
     ] = {}
-    """By tile, the probability that the opponent's rack has one or more of it now."""
+    """By tile, the probability that its rack has one or more now."""
     bingo: Chance | None = None
     """The probability that it has a bingo in its next turn."""
     seconds: Measure = 0.0
     """The time that it took to compute this."""
     note: Sentence | None = None
-    """Why nothing is known, such as a play that no rack could make; then the prior counts."""
+    """Why nothing is known; then the prior counts."""
     style: Style = {}
-    """How likely each model of a player fits the opponent, given all that is known of the
-    opponent."""
+    """How likely each model of a player fits the opponent."""
 
 
 class Estimates(Struct, frozen=True, kw_only=True):

@@ -27,7 +27,7 @@ from websockets.typing import Subprotocol
 
 from .accepting import OPEN_S, PLAIN_TEXT, TIMES, serve, without_number
 from .channel import Arrival, ChannelClosed
-from .codec import CODECS, JSON, MAX_FRAME, MSGPACK
+from .codec import CODECS, JSON, MAX_FRAME, MSGPACK, Frame
 from .intake import Gate, open_gate, trusting_gate
 from .messages import Message
 from .metered import ClientEnd, ServerEnd
@@ -48,7 +48,7 @@ class WebSocketChannel:
         self.peer = peer
         self.visit = connection.visit
         self._connection = connection
-        self._codec = CODECS.get(connection.subprotocol or "", MSGPACK)
+        self.codec = CODECS.get(connection.subprotocol or "", MSGPACK)
 
     @property
     def round_trip_ms(self) -> int:
@@ -74,23 +74,31 @@ class WebSocketChannel:
         """Send a message, unless the peer has not read what was sent before."""
         if self._connection.paused:
             return False
-        broadcast((self._connection,), self._codec.encode(message))
+        broadcast((self._connection,), self.codec.encode(message))
         return True
 
     async def send(self, message: Message) -> None:
         """Send a message."""
+        await self.send_frame(self.codec.encode(message))
+
+    async def send_frame(self, frame: Frame) -> None:
+        """Send a frame as it is; ChannelClosed as ``send``."""
         try:
-            await self._connection.send(self._codec.encode(message))
+            await self._connection.send(frame)
         except ConnectionClosed as error:
             raise self._closed(error) from None
 
     async def receive(self) -> Arrival:
         """Wait for the next message; text that is not UTF-8 closes the connection with 1007."""
+        frame = await self.receive_frame()
+        return self._read(frame, self._connection.stamps.popleft())
+
+    async def receive_frame(self) -> Frame:
+        """Wait for the next frame; ChannelClosed as ``receive``."""
         try:
-            frame = await self._connection.recv()
+            return await self._connection.recv()
         except ConnectionClosed as error:
             raise self._closed(error) from None
-        return self._read(frame, self._connection.stamps.popleft())
 
     def hand_over(self, take: Callable[[Arrival], None] | None) -> None:
         """Call ``take`` in the socket's callback, unless messages wait; None ends that."""
@@ -102,9 +110,9 @@ class WebSocketChannel:
         self._connection.take = None if take is None else read
 
     def _read(self, frame: bytes | str, at_ms: int) -> Arrival:
-        arrival = Arrival.read(self._codec, frame, at_ms)
+        arrival = Arrival.read(self.codec, frame, at_ms)
         if isinstance(frame, str):
-            self._codec = JSON  # a peer that writes text can't read errors in MessagePack
+            self.codec = JSON  # a peer that writes text can't read errors in MessagePack
         return arrival
 
     async def close(self, code: int = 1000, reason: str = "") -> None:
@@ -114,6 +122,10 @@ class WebSocketChannel:
                 await self._connection.close(code, reason.encode()[:123].decode(errors="ignore"))
         except TimeoutError:  # the peer does not read what was sent before
             self._connection.transport.abort()
+
+    def cut(self) -> None:
+        """Drop the connection without a close, as a network that fails does."""
+        self._connection.transport.abort()
 
     async def ended(self) -> None:
         """Wait until the connection has ended, from either side."""
@@ -129,12 +141,16 @@ class WebSocketChannel:
 
 
 async def dial(
-    url: str, *, token: str | None = None, tls: ssl.SSLContext | None = None
+    url: str,
+    *,
+    token: str | None = None,
+    tls: ssl.SSLContext | None = None,
+    subprotocols: Sequence[str] = tuple(CODECS),
 ) -> WebSocketChannel:
     """Open a connection to a server or a bot at ``ws://host:port/…`` or ``wss://…``.
 
     ``token`` goes into the ``Authorization`` header, never into the URL. ``tls`` is for ``wss``; by
-    default the system's certificates are trusted.
+    default the system's certificates are trusted. ``subprotocols`` are offered in this order.
 
     Raises:
         ChannelClosed: no answer, or none in this protocol; the message says which.
@@ -147,7 +163,7 @@ async def dial(
             additional_headers=headers,
             open_timeout=OPEN_S,
             create_connection=cast("Any", partial(ClientEnd, visit=trusting_gate(url))),
-            subprotocols=[Subprotocol(name) for name in CODECS],
+            subprotocols=[Subprotocol(name) for name in subprotocols],
             compression=None,
             max_size=MAX_FRAME,
             proxy=None,

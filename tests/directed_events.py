@@ -17,7 +17,7 @@ from harness.matches.folder import MatchFolder
 from harness.matches.pairings import Round
 from harness.server.direction import Plan
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper, KnownTokens, hash_token
 from lexicons.store import load_lexicon
 from protocol.messages import Direct, Error, Ping, Pong, StandingList, Standings
@@ -112,7 +112,7 @@ async def event(
             notice=print,
         )
         server = MatchServer(
-            Tables(TableKind(lexicon=lexicon)),
+            ServerTables(TableKind(lexicon=lexicon)),
             journal,
             Gatekeeper(journal, entrants=entrants),
             drain_s=drain_s,

@@ -133,7 +133,7 @@ class TriesAll(Player):
     """Tries all that a host must withstand, one row after another.
 
     ``targets.json`` beside the bot says where everything is, so that nothing is safe only because
-    it was not found. The keys of the report are those of the table in ``docs/operating.md``.
+    it was not found. The keys of the report are those of the table in ``docs/containment.md``.
     """
 
     def __init__(self, mark: str) -> None:

@@ -16,7 +16,7 @@ from inference_reference import (
 )
 from rollout_positions import RULES, leaves, scowl
 
-from engine.inference.equity_loss import Judges, Play
+from engine.inference.equity_loss import Judges, OpponentPlay
 from engine.inference.inference import Inference, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
@@ -38,7 +38,7 @@ def slow_judge(name: str) -> SlowJudge:
 
 
 def inference(
-    play: Play,
+    play: OpponentPlay,
     counts: tuple[int, ...],
     style: Style,
     before: LeavePrior | None = None,
@@ -48,7 +48,7 @@ def inference(
 
 
 def told(
-    play: Play, counts: tuple[int, ...], style: Style, racks: int = ALL, **options: Any
+    play: OpponentPlay, counts: tuple[int, ...], style: Style, racks: int = ALL, **options: Any
 ) -> Posterior:
     begun = inference(play, counts, style, **options)
     begun.advance(racks)
@@ -62,7 +62,7 @@ def by_leave(posterior: Posterior) -> Leaves:
     return {leave: weight for leave, weight in found.items() if weight}
 
 
-def expected(play: Play, counts: tuple[int, ...], style: Style) -> Leaves:
+def expected(play: OpponentPlay, counts: tuple[int, ...], style: Style) -> Leaves:
     """Exact Bayes for a style of one model or more."""
 
     def likelihood(rack: Rack) -> float:
@@ -80,7 +80,7 @@ def apart(found: Leaves, exact: Leaves) -> float:
     return sum(abs(found.get(one, 0.0) - exact.get(one, 0.0)) for one in every) / 2
 
 
-Seen = tuple[Play, tuple[int, ...]]
+Seen = tuple[OpponentPlay, tuple[int, ...]]
 
 
 @cache

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from inference_reference import without
 from rollout_positions import RULES, generator, position_of
 
-from engine.inference.equity_loss import Play
+from engine.inference.equity_loss import OpponentPlay
 from engine.movegen.generator import RankedMove
 from engine.rules.moves import Place
 from engine.rules.position import Position, Rack, unseen
@@ -62,7 +62,7 @@ class LateGame:
     def ranked(self, rack: Rack, best: int = 1) -> list[RankedMove]:
         return self._generator.best(Position(self.board, (rack, ()), (0, 0)), best)
 
-    def he_plays(self, most: int, nth: int = 0, tries: int = 40) -> Play:
+    def he_plays(self, most: int, nth: int = 0, tries: int = 40) -> OpponentPlay:
         """Have him draw until his best move, or the nth after it, takes so many tiles or fewer."""
         drawn = without(self._hidden, self.kept)
         assert drawn is not None
@@ -74,9 +74,9 @@ class LateGame:
                 return self._put_down(chosen)
         raise LookupError(f"no rack plays {most} tiles or fewer")
 
-    def _put_down(self, chosen: RankedMove) -> Play:
+    def _put_down(self, chosen: RankedMove) -> OpponentPlay:
         assert isinstance(chosen.move, Place)
-        play = Play(self.board, chosen.move, chosen.score, RULES.rack_size, self.bag)
+        play = OpponentPlay(self.board, chosen.move, chosen.score, RULES.rack_size, self.bag)
         self.board = self.board.with_move(chosen.move)
         self.kept = chosen.leave
         for tile in play.tiles:
@@ -106,7 +106,7 @@ class LateGame:
 class Turn(NamedTuple):
     """A play of his, and what we drew after it, each with how many of each tile we did not see."""
 
-    play: Play
+    play: OpponentPlay
     counts: tuple[int, ...]
     drawn: Rack
     counts_then: tuple[int, ...]

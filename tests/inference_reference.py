@@ -24,7 +24,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.inference.equity_loss import Play
+from engine.inference.equity_loss import OpponentPlay
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import (
     _ALTERNATIVES,
@@ -117,24 +117,24 @@ class SlowJudge:
             self._generator = Generator(lexicon, rules, None, PLAIN)
         else:
             self._generator = Generator(lexicon, rules, leaves)
-        self._known: dict[tuple[Play, Rack], Judged] = {}
+        self._known: dict[tuple[OpponentPlay, Rack], Judged] = {}
 
-    def loss(self, play: Play, rack: Rack) -> int:
+    def loss(self, play: OpponentPlay, rack: Rack) -> int:
         """Say by how many thousandths of a point something would have been better."""
         judged = self.of(play, rack)
         return max(0, judged.best - judged.own)
 
-    def likelihood(self, play: Play, model: Model) -> Likelihood:
+    def likelihood(self, play: OpponentPlay, model: Model) -> Likelihood:
         """Say how likely a play is by a model that has this judge."""
         return lambda rack: likelihood_of(self.loss(play, rack), model)
 
-    def of(self, play: Play, rack: Rack) -> Judged:
+    def of(self, play: OpponentPlay, rack: Rack) -> Judged:
         """Judge a play with a rack; an exchange keeps the best that it can."""
         if (play, rack) not in self._known:
             self._known[play, rack] = self._found(play, rack)
         return self._known[play, rack]
 
-    def _found(self, play: Play, rack: Rack) -> Judged:
+    def _found(self, play: OpponentPlay, rack: Rack) -> Judged:
         """A pass, which the generator puts behind all else, is worth what it scores: nothing."""
         position = Position(play.board, (rack, ()), (0, 0))
         assert bag_count(position, self._generator.rules) == play.bag
@@ -186,7 +186,7 @@ class SlowTracker:
         self.unseen: Rack = tuple(unseen)
         self.racks: dict[Rack, float] = dict(physical_racks(self.unseen, size))
 
-    def watch(self, play: Play, judge: SlowJudge, model: Model) -> Leaves:
+    def watch(self, play: OpponentPlay, judge: SlowJudge, model: Model) -> Leaves:
         """See a play, with the bag not yet empty; give what he may have kept. Then he draws."""
         before: dict[Rack, float] = defaultdict(float)
         after: dict[Rack, float] = defaultdict(float)

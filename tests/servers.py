@@ -15,7 +15,7 @@ from harness.arbiter.database import Address
 from harness.arbiter.journal import Journal
 from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
-from harness.server.tables import Tables
+from harness.server.tables import ServerTables
 from harness.server.tokens import Gatekeeper, KnownTokens
 from protocol.intake import trusting_gate
 from protocol.messages import Hello, Welcome
@@ -28,7 +28,7 @@ from protocol.websocket import WebSocketChannel
 async def served(
     address: Address,
     *,
-    offered: Tables | None = None,
+    offered: ServerTables | None = None,
     known: KnownTokens | None = None,
     **options: Any,
 ) -> AsyncIterator[MatchServer]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from bot.siu.conversation import Conversation, Effect
-from bot.siu.modes import Task
-from bot.siu.settings import Settings
+from bot.siu.conversation import Effect, SiuConversation
+from bot.siu.modes import SearchTask
+from bot.siu.settings import SiuSettings
 from protocol.siu.answers import Answer
 from protocol.siu.commands import Bare
 
@@ -18,10 +18,10 @@ class Talk:
     """A conversation, and all that has come of it."""
 
     def __init__(self, *lines: str) -> None:
-        self.conversation = Conversation(Settings(), "tilewire 1", "somebody")
+        self.conversation = SiuConversation(SiuSettings(), "tilewire 1", "somebody")
         self.now_ms = 1_000
-        self.begun: list[Task] = []
-        self.loads: list[Settings] = []
+        self.begun: list[SearchTask] = []
+        self.loads: list[SiuSettings] = []
         self.ended: list[int] = []
         self.is_over = False
         for line in lines:
@@ -49,9 +49,9 @@ class Talk:
         said = []
         for effect in effects:
             match effect:
-                case Settings():
+                case SiuSettings():
                     self.loads.append(effect)
-                case Task():
+                case SearchTask():
                     self.begun.append(effect)
                 case Bare.STOP:
                     self.ended.append(self.begun[-1].number)

@@ -10,7 +10,7 @@ from hypothesis.strategies import integers, sampled_from
 from tables import GAME, MINUTE, NONCES, Play, random_policy
 
 from engine.rules.rules import rack_tiles
-from harness.arbiter.records import Commitments, Turn
+from harness.arbiter.records import Commitments, TurnRecord
 from harness.arbiter.views import Recipient
 from protocol.errors import PeerError
 from protocol.messages import GameOver, Move, NewGame, Played, Resign, Resume, Started
@@ -230,7 +230,7 @@ class AtTheTable(RuleBasedStateMachine):
         assert len(verdicts) >= 3
         assert len(set(map(repr, verdicts))) == 1
         assert verdicts[0].scores == result.scores
-        turns = [record for record in self.play.records if isinstance(record, Turn)]
+        turns = [record for record in self.play.records if isinstance(record, TurnRecord)]
         for seat in (0, 1):
             earned = sum(turn.score for turn in turns if turn.seat == seat)
             settled = result.rack_adjustments[seat] - result.time_penalties[seat]

@@ -18,11 +18,20 @@ from positions import legal_moves_of
 
 from engine.notation.move_text import format_move
 from engine.rules.moves import Move as EngineMove
-from harness.arbiter.records import Began, ClockNote, Draws, Ended, Opened, Record, Turn, new_game
+from harness.arbiter.records import (
+    Began,
+    ClockNote,
+    Draws,
+    Ended,
+    Opened,
+    Record,
+    TurnRecord,
+    new_game,
+)
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.table import Effects, Table
 from harness.arbiter.views import Recipient, watched
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from lexicons.store import Lexicon, load_lexicon
 from protocol.codec import MSGPACK
 from protocol.messages import (
@@ -58,9 +67,9 @@ def words() -> Lexicon:
     return load_lexicon()
 
 
-def tables() -> Tables:
+def tables() -> ServerTables:
     """The tables of a server that has one."""
-    return Tables(TableKind(lexicon=words()))
+    return ServerTables(TableKind(lexicon=words()))
 
 
 def book_of(opened: Opened) -> Scorebook:
@@ -106,7 +115,7 @@ class Play:
         for recipient, message in effects.sends:
             self._deliver(recipient, message)
         self.restarts.extend(effects.restart)
-        if any(isinstance(record, Turn | Began) for record in effects.records):
+        if any(isinstance(record, TurnRecord | Began) for record in effects.records):
             self.carry_out(self.table.begin_turn(self.now))
 
     def _deliver(self, recipient: Recipient, message: Message) -> None:

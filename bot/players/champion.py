@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from bot.search.analysis.solving import Solvers
 from bot.search.belief import OpponentModel
-from bot.search.simulating import Settings
+from bot.search.simulating import SimulationSettings
 from bot.search.strategy import Strategy
 from engine.inference.likelihood import stranger
 
@@ -30,8 +30,8 @@ def champion(time: str = "", exact: str = "yes") -> Strategy:
 def compose(solvers: Solvers | None, time_ms: int | None = None) -> Strategy:
     """Return the champion's strategy; ``solvers`` may keep a solver from earlier games."""
     return Strategy(
-        Settings(candidates=CANDIDATES, time_ms=time_ms),
-        empty_bag=Settings(),
+        SimulationSettings(candidates=CANDIDATES, time_ms=time_ms),
+        empty_bag=SimulationSettings(),
         follow=lambda view: OpponentModel(view, stranger(view.opponent_style)),
         solvers=solvers,
         ponders=True,

@@ -9,7 +9,7 @@ published.
 
 from __future__ import annotations
 
-from bot.search.simulating import Settings
+from bot.search.simulating import SimulationSettings
 from bot.search.strategy import Strategy
 from engine.simulation.rollout_input import TO_THE_END
 
@@ -23,15 +23,17 @@ def sim(
     return Strategy(settings_of(candidates, plies, iterations, time, bag))
 
 
-def settings_of(candidates: str, plies: str, iterations: str, time: str, bag: str) -> Settings:
+def settings_of(
+    candidates: str, plies: str, iterations: str, time: str, bag: str
+) -> SimulationSettings:
     """Read the options shared by simulating players; raise ValueError if one is invalid."""
     if iterations and time:
         raise ValueError("give iterations or time, not both")
-    return Settings(
+    return SimulationSettings(
         candidates=number("candidates", candidates, 1, 100) if candidates else None,
         plies=number("plies", plies, 1, TO_THE_END) if plies else None,
         iterations=number("iterations", iterations, 2, 1_000_000) if iterations else None,
-        rule="equal" if iterations else Settings.rule,
+        rule="equal" if iterations else SimulationSettings.rule,
         time_ms=duration_ms("time", time) if time else None,
         bags=span("bag", bag) if bag else None,
     )

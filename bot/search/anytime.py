@@ -35,7 +35,7 @@ class Work(Protocol):
         """
 
 
-class Pace(NamedTuple):
+class SlicePace(NamedTuple):
     """How work is cut into slices."""
 
     first: int
@@ -49,14 +49,14 @@ class Pace(NamedTuple):
     """Milliseconds that a unit counts as on a ``WorkClock``; by default those of a rack."""
 
 
-STEADY = Pace(32, lambda _, left_ms: min(SLICE_MS, max(left_ms, 0.1)))
+STEADY = SlicePace(32, lambda _, left_ms: min(SLICE_MS, max(left_ms, 0.1)))
 """Slices of 5 ms, the delay until a request to stop is seen."""
-ROLLOUTS = Pace(
+ROLLOUTS = SlicePace(
     32,
     lambda _, left_ms: min(max(SLICE_MS, left_ms / 50), LONGEST_SLICE_MS, max(left_ms / 2, 1.0)),
 )
 """Longer slices in longer turns: between slices a simulation compares all candidates."""
-NODES = Pace(
+NODES = SlicePace(
     20, lambda before_ms, _: min(SLICE_MS, max(before_ms / 2, 1.0)), growth=3.0, unit_ms=0.01
 )
 """For solvers, whose first nodes are the slowest and a poor measure of speed."""
@@ -70,7 +70,7 @@ def time_until(end_s: float, clock: Callable[[], float] = time.perf_counter) -> 
 class WorkClock:
     """A clock that only work moves on, so that a turn is the same on every machine.
 
-    ``Anytime`` counts the work, by ``Pace.unit_ms``, in searches that are given this clock.
+    ``Anytime`` counts the work, by ``SlicePace.unit_ms``, in searches that are given this clock.
     """
 
     def __init__(self) -> None:
@@ -114,7 +114,7 @@ class Anytime:
     ``clock`` is that of the remaining time, in seconds (``Budget.seconds``).
     """
 
-    def __init__(self, work: Work, pace: Pace = STEADY, *, most: int | None = None) -> None:
+    def __init__(self, work: Work, pace: SlicePace = STEADY, *, most: int | None = None) -> None:
         self.done = 0
         self.is_over = most == 0
         self._work, self._pace, self._most = work, pace, most

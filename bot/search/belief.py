@@ -16,7 +16,7 @@ from functools import partial
 from msgspec import structs
 
 from bot.player import Believed, Budget, ExchangedCount, Observed, View
-from engine.inference.equity_loss import Judges, Play
+from engine.inference.equity_loss import Judges, OpponentPlay
 from engine.inference.inference import MOST_LISTED, Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Style
@@ -51,7 +51,7 @@ _MOST_NOTED = 500  # characters
 class _Seen:
     """A play by the opponent."""
 
-    play: Play
+    play: OpponentPlay
     counts: tuple[int, ...]
     """Number of each tile that the opponent may have held."""
     given_back: Rack
@@ -145,7 +145,7 @@ class OpponentModel:
                 self._news.append(partial(self._revealed, position, move))
             return
         position, allowed = before.position, may_exchange(before.position, before.rules)
-        seen = Play(position.board, move, play.score, held, before.bag, allowed)
+        seen = OpponentPlay(position.board, move, play.score, held, before.bag, allowed)
         self._news.append(_Seen(seen, counts, self._returned, play.seq))
 
     def take_in(self, view: View, budget: Budget) -> None:

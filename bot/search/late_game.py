@@ -22,7 +22,7 @@ from engine.rules.rules import points_of
 
 from .analysis.solving import pre_endgame
 from .anytime import NODES, Anytime
-from .simulating import Search, seed_of
+from .simulating import SimulationSearch, seed_of
 from .static_choice import generator_for
 
 PLAYED_OUT = 4
@@ -102,7 +102,7 @@ class PreEndgameSearch:
 
     view: View
     """One to ``PLAYED_OUT`` tiles are in the bag."""
-    search: Search
+    search: SimulationSearch
     """A simulation of the position, run first."""
     solver: EndgameSolver
     belief: LeavePrior | None

@@ -79,7 +79,7 @@ def usual_stages(bag: int) -> Sequence[Stage]:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SimulationSettings:
     """How a position is simulated."""
 
     candidates: int | None = None
@@ -119,7 +119,7 @@ def simulation_of(
     return Simulation(generators, view.position, candidates, view.win_table, **how)
 
 
-class Search:
+class SimulationSearch:
     """A simulation of a view's position, for the player on turn.
 
     ``belief`` is about the opponent's rack. ``candidates`` are by default the best moves, without
@@ -129,7 +129,7 @@ class Search:
     def __init__(
         self,
         view: View,
-        settings: Settings,
+        settings: SimulationSettings,
         seed: int = 0,
         belief: LeavePrior | None = None,
         candidates: Sequence[RankedMove] = (),

@@ -35,7 +35,7 @@ from .analysis.solving import Solvers, is_solvable
 from .anytime import NODES, Anytime
 from .belief import OpponentModel
 from .late_game import PLAYED_OUT, EndgameSearch, PreEndgameSearch
-from .simulating import Search, Settings, seed_of
+from .simulating import SimulationSearch, SimulationSettings, seed_of
 from .static_choice import generator_for, static_choice
 
 GUESSES = 200
@@ -44,7 +44,7 @@ LIKELY = 6
 """Number of replies whose positions are searched."""
 
 
-Searching: TypeAlias = Search | PreEndgameSearch | EndgameSearch
+Searching: TypeAlias = SimulationSearch | PreEndgameSearch | EndgameSearch
 
 
 class Pondering:
@@ -55,15 +55,17 @@ class Pondering:
     """
 
     def __init__(self) -> None:
-        self.begun: dict[tuple[Position, int], Search] = {}
+        self.begun: dict[tuple[Position, int], SimulationSearch] = {}
         """By position and tiles in the bag."""
 
-    def search(self, view: View, budget: Budget, simulate: Callable[[View], Search]) -> None:
+    def search(
+        self, view: View, budget: Budget, simulate: Callable[[View], SimulationSearch]
+    ) -> None:
         """Search the positions after likely replies, each in proportion to its probability."""
         self.forget()
         guesses = guess_replies(generator_for(view), view.position, seed_of(view))
         likely = takewhile(lambda _: not budget.expired, islice(guesses, GUESSES))
-        searches: list[tuple[int, Search]] = []
+        searches: list[tuple[int, SimulationSearch]] = []
         for played, times in Counter(likely).most_common(LIKELY):
             placed = len(played.move.placed) if isinstance(played.move, Place) else 0
             position = view.position.after(played.move, played.score, (), view.rules)
@@ -77,7 +79,7 @@ class Pondering:
             if search.is_settled:
                 searches.remove((times, search))
 
-    def take_up(self, view: View) -> Search | None:
+    def take_up(self, view: View) -> SimulationSearch | None:
         """Return the search of a position, if any, and drop all others."""
         begun = self.begun.get((view.position, view.bag))
         self.forget()
@@ -101,9 +103,9 @@ class Strategy(Player):
 
     def __init__(
         self,
-        settings: Settings,
+        settings: SimulationSettings,
         *,
-        empty_bag: Settings | None = None,
+        empty_bag: SimulationSettings | None = None,
         follow: Callable[[View], OpponentModel] | None = None,
         solvers: Solvers | None = None,
         ponders: bool = False,
@@ -167,9 +169,9 @@ class Strategy(Player):
             return None
         return self._solvers.solver(view.lexicon, view.rules, threads=view.threads)
 
-    def _simulate(self, view: View, belief: LeavePrior | None = None) -> Search:
+    def _simulate(self, view: View, belief: LeavePrior | None = None) -> SimulationSearch:
         settings = self.settings if view.bag else self._empty_bag
-        return Search(view, settings, seed_of(view), belief)
+        return SimulationSearch(view, settings, seed_of(view), belief)
 
     def ponder(self, view: View, budget: Budget) -> None:
         """Search after likely replies; with an empty bag solve the opponent's endgame.

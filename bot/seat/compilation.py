@@ -30,7 +30,7 @@ EVERY_SEAT = "bot.seat.player_thread"
 """The module of a seat's process, whose kernels every local seat uses."""
 
 
-class Progress(NamedTuple):
+class StepProgress(NamedTuple):
     """How far the step is."""
 
     ready: int
@@ -50,7 +50,7 @@ class CompilationFailed(Exception):
 
 def compile_kernels(
     modules: Iterable[str],
-    report: Callable[[Progress], None],
+    report: Callable[[StepProgress], None],
     notice: Callable[[str], None],
 ) -> None:
     """Compile the missing kernels of modules and of all that they import, on all cores.
@@ -81,7 +81,7 @@ class _Step:
         self,
         kernels: list[KernelName],
         missing: list[KernelName],
-        report: Callable[[Progress], None],
+        report: Callable[[StepProgress], None],
     ) -> None:
         # The largest first, so that no core is left with one of them at the end.
         missing.sort(key=lambda kernel: kernel.effort, reverse=True)
@@ -116,9 +116,9 @@ class _Step:
         if self._failure:
             raise CompilationFailed(self._failure)
 
-    def _progress(self, waits_for: str = "") -> Progress:
+    def _progress(self, waits_for: str = "") -> StepProgress:
         share = 1 - self._work_left / self._all_work
-        return Progress(self._ready, self._total, share, self._compiled, waits_for)
+        return StepProgress(self._ready, self._total, share, self._compiled, waits_for)
 
     def _work(self) -> None:
         compiler = None

@@ -82,11 +82,11 @@ class Containment:
             return (
                 "bots and engines run in namespaces of their own, but system calls can't be "
                 f"filtered on this machine ({platform.machine()}): bots may use the user's keys "
-                "(docs/server.md#containment)"
+                "(docs/containment.md)"
             )
         return (
             f"this system does not allow namespaces ({self.why_not}): bots and engines have "
-            "limits, but can read and kill whatever this user can (docs/server.md#containment)"
+            "limits, but can read and kill whatever this user can (docs/containment.md)"
         )
 
 

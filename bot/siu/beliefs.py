@@ -6,7 +6,7 @@ from collections import Counter
 
 from bot.player import View
 from bot.search.belief import judges_for, reveal
-from engine.inference.equity_loss import Play
+from engine.inference.equity_loss import OpponentPlay
 from engine.inference.inference import Inference
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, SIMULATING, Style
@@ -15,10 +15,10 @@ from engine.rules.moves import Exchange
 from engine.rules.position import Rack, bag_count, unseen
 from engine.rules.rules import may_exchange
 
-from .modes import Task
+from .modes import SearchTask
 
 
-def inference_about(task: Task, view: View) -> Inference:
+def inference_about(task: SearchTask, view: View) -> Inference:
     """Begin to infer the opponent's leave after its last move.
 
     Raises:
@@ -41,7 +41,7 @@ def inference_about(task: Task, view: View) -> Inference:
     )
     move = len(turn.move.tiles) if isinstance(turn.move, Exchange) else turn.move
     bag, allowed = bag_count(before, rules), may_exchange(before, rules)
-    play = Play(before.board, move, turn.score, rules.rack_size, bag, allowed)
+    play = OpponentPlay(before.board, move, turn.score, rules.rack_size, bag, allowed)
     tracker = RackFilter(judges_for(view), Style.of(MODELS[settings.infer_model]))
     if turn.held:
         tracker.prior = LeavePrior.certain(turn.held)

@@ -31,13 +31,13 @@ from protocol.siu.answers import (
 )
 from protocol.siu.commands import Bare, Go, SetOption, SetPosition, parse_command
 
-from .modes import HONOURED, NOTHING, Task, honoured
-from .settings import Settings, options, with_option
+from .modes import HONOURED, NOTHING, SearchTask, honoured
+from .settings import SiuSettings, options, with_option
 
 if TYPE_CHECKING:  # these import numpy, which the handshake does not need
     from engine.rules.moves import Move
 
-    from .position import Situation
+    from .position import SiuSituation
 
 PATIENCE_MS = 20
 """Time for a search to end by itself once it should; the answer is due within 50 ms."""
@@ -48,7 +48,7 @@ LAST_RESORT = "pass"
 _SHOWN = 200  # characters
 
 
-Effect: TypeAlias = Answer | Settings | Task | Bare
+Effect: TypeAlias = Answer | SiuSettings | SearchTask | Bare
 """What the caller has to do.
 
 An answer: write it. Settings: load them, then call ``loaded``. A task: begin the search, pass its
@@ -63,7 +63,7 @@ class _Search:
 
     number: int
     preface: list[Answer]
-    task: Task | None = None
+    task: SearchTask | None = None
     """None: the ``go`` is invalid."""
     best: str | None = None
     is_told_whence: bool = False
@@ -73,17 +73,17 @@ class _Search:
     is_ending: bool = False
 
 
-class Conversation:
+class SiuConversation:
     """A conversation with a front end."""
 
-    def __init__(self, settings: Settings, name: str, author: str) -> None:
+    def __init__(self, settings: SiuSettings, name: str, author: str) -> None:
         self._initial = self._settings = settings
         self._name, self._author = name, author
-        self._wanted: Settings | None = None
-        self._good: Settings | None = None
+        self._wanted: SiuSettings | None = None
+        self._good: SiuSettings | None = None
         self._loads = 0  # in progress
         self._owed = 0  # readyok answers
-        self._situation: Situation | None = None
+        self._situation: SiuSituation | None = None
         self._games = 0
         self._number = 0
         self._searches: deque[_Search] = deque()  # the first is running
@@ -135,11 +135,11 @@ class Conversation:
                 self._fault("unknown-command", f"{unknown.line()[:_SHOWN]}; it is ignored")
         return self._done()
 
-    def loaded(self, settings: Settings, fault: str = "") -> list[Effect]:
+    def loaded(self, settings: SiuSettings, fault: str = "") -> list[Effect]:
         """Note that settings are loaded; after a fault, go back to the data loaded last."""
         if fault:
             self._fault("unknown-command", f"setoption: {fault}")
-            self._settings = self._settings.without(settings, self._good or Settings())
+            self._settings = self._settings.without(settings, self._good or SiuSettings())
             if self._settings.needs_loading(settings):
                 self._load()
         else:
@@ -230,7 +230,7 @@ class Conversation:
         if len(self._searches) == 1:
             self._begin()
 
-    def _make(self, search: _Search, go: Go, situation: Situation, now_ms: int) -> None:
+    def _make(self, search: _Search, go: Go, situation: SiuSituation, now_ms: int) -> None:
         settings = self._settings
         if why := situation.why_not(go.mode):
             search.preface.append(Fault("bad-position", why))
@@ -246,7 +246,7 @@ class Conversation:
         ends_ms = None if (limit := settings.limit_ms(go)) is None else now_ms + limit
         search.due_ms = None if ends_ms is None else ends_ms + PATIENCE_MS
         search.best = NOTHING if go.mode == "infer" else None
-        search.task = Task(
+        search.task = SearchTask(
             self._number,
             self._games,
             go.mode,
@@ -261,7 +261,7 @@ class Conversation:
         )
 
     def _moves(
-        self, search: _Search, texts: Sequence[str], situation: Situation, named: dict[Move, str]
+        self, search: _Search, texts: Sequence[str], situation: SiuSituation, named: dict[Move, str]
     ) -> tuple[Move, ...]:
         """Read moves to compare; skip impossible moves with an error in the preface."""
         moves = []

@@ -23,14 +23,14 @@ from protocol.channel import now_ms
 from protocol.siu.answers import Answer, InfoInfer, InfoSim, InfoText
 from protocol.siu.commands import Bare
 
-from .conversation import Conversation, Effect
-from .modes import Task
-from .settings import Settings
+from .conversation import Effect, SiuConversation
+from .modes import SearchTask
+from .settings import SiuSettings
 
 if TYPE_CHECKING:  # these import numpy and numba
     from bot.player import Budget
 
-    from .searches import Searcher
+    from .searches import SearchMaker
 
 MAX_LINE = 1 << 20
 """Longest line, in bytes; the rest of a longer line is dropped."""
@@ -47,22 +47,22 @@ SWITCH_S = 0.001
 _News: TypeAlias = Callable[[], Sequence[Effect]]
 
 
-def run(settings: Settings, name: str, author: str, reading: int, writing: int) -> None:
+def run(settings: SiuSettings, name: str, author: str, reading: int, writing: int) -> None:
     """Talk to a front end over two file descriptors, until either side ends."""
     sys.setswitchinterval(SWITCH_S)
-    _Shell(Conversation(settings, name, author), name).run(reading, writing)
+    _Shell(SiuConversation(settings, name, author), name).run(reading, writing)
 
 
 class _Shell:
     """Passes news to the conversation, and carries out its effects."""
 
-    def __init__(self, conversation: Conversation, name: str) -> None:
+    def __init__(self, conversation: SiuConversation, name: str) -> None:
         self._conversation = conversation
         self._name = name
         self._lines: queue.SimpleQueue[str | None] = queue.SimpleQueue()
         self._news: queue.SimpleQueue[_News] = queue.SimpleQueue()
-        self._work: queue.SimpleQueue[Callable[[Searcher], None]] = queue.SimpleQueue()
-        self._firsts: queue.SimpleQueue[Task] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[Callable[[SearchMaker], None]] = queue.SimpleQueue()
+        self._firsts: queue.SimpleQueue[SearchTask] = queue.SimpleQueue()
         self._budget: Budget | None = None  # of the search begun last
         self._imports = threading.Lock()
         """Held while importing: concurrent imports in two threads may deadlock, a bug in Python."""
@@ -91,9 +91,9 @@ class _Shell:
 
     def _do(self, effect: Effect) -> None:
         match effect:
-            case Settings():
+            case SiuSettings():
                 self._work.put(partial(self._load, effect))
-            case Task():
+            case SearchTask():
                 from bot.player import Budget
 
                 from .searches import FOR_EVER_MS
@@ -115,11 +115,11 @@ class _Shell:
             self._bring_in()
         return self._conversation.take(text, at_ms)
 
-    def _bring_in(self) -> type[Searcher]:
+    def _bring_in(self) -> type[SearchMaker]:
         with self._imports:
             from . import position  # noqa: F401
-            from .searches import Searcher
-        return Searcher
+            from .searches import SearchMaker
+        return SearchMaker
 
     def _read(self, descriptor: int) -> None:
         with os.fdopen(descriptor, "rb") as stream, contextlib.suppress(OSError):
@@ -149,7 +149,7 @@ class _Shell:
         while True:
             self._work.get()(searcher)
 
-    def _find_first_moves(self, searcher: Searcher) -> None:
+    def _find_first_moves(self, searcher: SearchMaker) -> None:
         while True:
             task = self._firsts.get()
             with contextlib.suppress(Exception):  # the search itself reports the reason
@@ -159,7 +159,7 @@ class _Shell:
     def _progress(self, sentence: str) -> None:
         self._news.put(lambda: (InfoText(f"string {sentence}"),))
 
-    def _load(self, settings: Settings, searcher: Searcher) -> None:
+    def _load(self, settings: SiuSettings, searcher: SearchMaker) -> None:
         fault = ""
         try:
             searcher.load(settings)
@@ -170,7 +170,7 @@ class _Shell:
             fault = f"{type(error).__name__}: {error}"
         self._news.put(partial(self._conversation.loaded, settings, fault))
 
-    def _make(self, task: Task, budget: Budget, searcher: Searcher) -> None:
+    def _make(self, task: SearchTask, budget: Budget, searcher: SearchMaker) -> None:
         best: str | None = None
         try:
             best = searcher.search(task, budget, partial(self._told, task.number))

@@ -11,8 +11,8 @@ from protocol.siu.commands import Go, Mode
 if TYPE_CHECKING:
     from engine.rules.moves import Move
 
-    from .position import Situation
-    from .settings import Settings
+    from .position import SiuSituation
+    from .settings import SiuSettings
 
 HONOURED: dict[Mode, str] = {
     "gen": "searchmoves alsosearchmoves infinite",
@@ -38,7 +38,7 @@ _CERTAIN = 99  # the largest stopcondition
 
 
 @dataclass(frozen=True)
-class Task:
+class SearchTask:
     """A search to make."""
 
     number: int
@@ -47,8 +47,8 @@ class Task:
     mode: Mode
     go: Go
     """The ``go`` without ignored parameters."""
-    situation: Situation
-    settings: Settings
+    situation: SiuSituation
+    settings: SiuSettings
     only: tuple[Move, ...] = ()
     also: tuple[Move, ...] = ()
     named: Mapping[Move, str] = field(default_factory=dict)

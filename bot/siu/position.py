@@ -37,7 +37,7 @@ from lexicons.layout import load_layout
 from lexicons.text import shown
 from protocol.siu.commands import Mode, SetPosition
 
-from .settings import Settings
+from .settings import SiuSettings
 
 _WHOLE_NUMBERS = {
     **{"bb": "bingo_bonus", "etl": "exchange_minimum", "mcnz": "scoreless_limit"},
@@ -56,7 +56,7 @@ class BadMove(ValueError):
 
 
 @dataclass(frozen=True)
-class Turn:
+class SiuTurn:
     """A turn taken."""
 
     seat: int
@@ -71,7 +71,7 @@ class Turn:
 
 
 @dataclass(frozen=True)
-class Situation:
+class SiuSituation:
     """A game up to the turn in question."""
 
     key: tuple[str, ...]
@@ -79,7 +79,7 @@ class Situation:
     rules: Rules
     lexicon: str | None
     """The CGP's lexicon, if it exists here."""
-    turns: tuple[Turn, ...]
+    turns: tuple[SiuTurn, ...]
     last: Position
     """The last position, without racks."""
     certain: tuple[tuple[Rack, Rack], ...]
@@ -157,7 +157,7 @@ class Situation:
         return ""
 
 
-def read_position(command: SetPosition, settings: Settings) -> Situation:
+def read_position(command: SetPosition, settings: SiuSettings) -> SiuSituation:
     """Read a game.
 
     Raises:
@@ -175,13 +175,17 @@ def read_position(command: SetPosition, settings: Settings) -> Situation:
     moves = tuple(text for text in command.moves if not text.lower().startswith("rack."))
     key = (command.cgp, *moves)
     certain = (*game.certain, game.racks)
-    return Situation(key, rules, lexicon, tuple(game.turns), game.position, certain, tuple(notes))
+    return SiuSituation(
+        key, rules, lexicon, tuple(game.turns), game.position, certain, tuple(notes)
+    )
 
 
 # --- operations -----------------------------------------------------------------------------------
 
 
-def _terms(operations: dict[str, str], settings: Settings) -> tuple[Rules, str | None, list[str]]:
+def _terms(
+    operations: dict[str, str], settings: SiuSettings
+) -> tuple[Rules, str | None, list[str]]:
     """Return the rules, the lexicon if it exists, and the ignored requests."""
     notes = []
     distribution = settings.distribution
@@ -228,7 +232,7 @@ class _Game:
         self.rules = rules
         self.position = start.without_racks()
         self.racks = start.racks
-        self.turns: list[Turn] = []
+        self.turns: list[SiuTurn] = []
         self.certain: list[tuple[Rack, Rack]] = []
         self._is_over = False
         self._lost_turn = False
@@ -268,7 +272,7 @@ class _Game:
             board = board.with_move(move)
         counts = before.counts_after(None if made.phony else move, rules)
         self.certain.append(self.racks)
-        self.turns.append(Turn(seat, move, made.phony, score * (not made.phony), before, held))
+        self.turns.append(SiuTurn(seat, move, made.phony, score * (not made.phony), before, held))
         if not made.phony:
             left = Counter(self.racks[seat]) - Counter(used)
             stays = () if isinstance(move, int) else tuple(sorted(left.elements()))

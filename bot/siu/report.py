@@ -13,7 +13,7 @@ from engine.rules.moves import Move, Place
 from engine.simulation.simulation import Estimate
 from protocol.siu.answers import Answer, InfoSim, InfoText
 
-from .modes import Task
+from .modes import SearchTask
 
 Told: TypeAlias = Callable[[Sequence[Answer], str | None], None]
 """Takes answers to write, and the best move so far, or None if unchanged."""
@@ -22,7 +22,7 @@ Told: TypeAlias = Callable[[Sequence[Answer], str | None], None]
 class Report:
     """Reports one search; moves that the front end named are written as it wrote them."""
 
-    def __init__(self, task: Task, told: Told) -> None:
+    def __init__(self, task: SearchTask, told: Told) -> None:
         self._task, self._told = task, told
         self._board = task.situation.position.board
         self._alphabet = task.situation.rules.distribution.alphabet

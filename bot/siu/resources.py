@@ -17,8 +17,8 @@ from lexicons.tables import TRAINED, TRAINED_ON, leaves_for, table_name
 from lexicons.text import name_of
 from protocol.siu.answers import Provenance
 
-from .modes import Task
-from .settings import Settings
+from .modes import SearchTask
+from .settings import SiuSettings
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +29,7 @@ class Kit:
     provenance: Provenance
 
     def view(
-        self, task: Task, turn: int | None = None, history: Iterable[Observed | None] = ()
+        self, task: SearchTask, turn: int | None = None, history: Iterable[Observed | None] = ()
     ) -> View:
         """Return the view, before ``turn``, of the player that is on turn at the end.
 
@@ -43,7 +43,9 @@ class Kit:
         return replace(view, seat=situation.seat, history=tuple(filter(None, history)))
 
 
-def load_kit(settings: Settings, rules: Rules, engine: str, progress: Callable[[str], None]) -> Kit:
+def load_kit(
+    settings: SiuSettings, rules: Rules, engine: str, progress: Callable[[str], None]
+) -> Kit:
     """Load the data that settings name, for games by some rules.
 
     ``engine`` is our name in the provenance; ``progress`` takes a sentence before slow work.

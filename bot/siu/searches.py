@@ -16,8 +16,7 @@ from bot.player import Budget, ExchangedCount, Observed, View
 from bot.players.champion import compose
 from bot.search.analysis.solving import Solvers
 from bot.search.anytime import ROLLOUTS, Anytime, Pulse
-from bot.search.simulating import Search, usual_stages
-from bot.search.simulating import Settings as SearchSettings
+from bot.search.simulating import SimulationSearch, SimulationSettings, usual_stages
 from bot.search.strategy import Strategy
 from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
@@ -38,11 +37,11 @@ from protocol.siu.answers import Fault, Ignored, InfoGen, InfoInfer, InfoText, P
 from protocol.siu.commands import Go, Mode, SetPosition
 
 from .beliefs import believed, inference_about
-from .modes import NOTHING, Task
-from .position import Situation, Turn, read_position
+from .modes import NOTHING, SearchTask
+from .position import SiuSituation, SiuTurn, read_position
 from .report import Report, Told
 from .resources import Kit, chosen, load_kit
-from .settings import Settings
+from .settings import SiuSettings
 from .solving import solve_endgame, solve_preendgame, solver_for
 
 USUAL_RACKS = 200_000
@@ -64,9 +63,9 @@ class Follower:
         self._solvers = Solvers()
         self._player = compose(self._solvers)
         self._of: tuple[object, ...] | None = None
-        self._told: tuple[Turn, ...] = ()
+        self._told: tuple[SiuTurn, ...] = ()
 
-    def player(self, task: Task, kit: Kit) -> tuple[Strategy, View]:
+    def player(self, task: SearchTask, kit: Kit) -> tuple[Strategy, View]:
         """Return the informed player and its view; MemoryError if its solver gets no memory."""
         situation = task.situation
         of = (task.game, kit, situation.seat, situation.key[0], task.settings.seed, task.threads)
@@ -90,7 +89,7 @@ class Follower:
         return self._player, view
 
 
-def _history(situation: Situation) -> Iterator[Observed | None]:
+def _history(situation: SiuSituation) -> Iterator[Observed | None]:
     """Yield turns as the player on turn saw them; None for a turn challenged off."""
     for at, turn in enumerate(situation.turns):
         if turn.phony:
@@ -111,7 +110,7 @@ def _history(situation: Situation) -> Iterator[Observed | None]:
         )
 
 
-class Searcher:
+class SearchMaker:
     """Makes searches, and keeps results for later ones; ``name`` is ours in provenances."""
 
     def __init__(self, name: str, progress: Callable[[str], None]) -> None:
@@ -126,7 +125,7 @@ class Searcher:
 
     # --- getting ready ----------------------------------------------------------------------------
 
-    def load(self, settings: Settings, rules: Rules | None = None) -> Kit:
+    def load(self, settings: SiuSettings, rules: Rules | None = None) -> Kit:
         """Load the data of settings; the first time also compile. Raises as ``load_kit``."""
         rules = rules or rules_for(load_distribution(settings.distribution))
         key = (settings.lexicon, settings.leaves, settings.win_probabilities, rules)
@@ -142,7 +141,7 @@ class Searcher:
             self._rehearse(settings)
         return kit
 
-    def _rehearse(self, settings: Settings) -> None:
+    def _rehearse(self, settings: SiuSettings) -> None:
         """Make a short search in each mode, so that everything is loaded."""
         early = _some_situation(settings)
         for go, situation in (
@@ -150,17 +149,17 @@ class Searcher:
             (Go("endgame"), _late_situation(settings, 0)),
             (Go("peg"), _late_situation(settings, 1)),
         ):
-            task = Task(0, -1, go.mode, go, situation, settings, threads=settings.threads)
+            task = SearchTask(0, -1, go.mode, go, situation, settings, threads=settings.threads)
             self.search(task, Budget(now_ms() + REHEARSED_MS), lambda _answers, _best: None)
         self._inferred = None
 
-    def _kit_for(self, task: Task) -> Kit:
+    def _kit_for(self, task: SearchTask) -> Kit:
         words = task.situation.lexicon or task.settings.lexicon
         return self.load(replace(task.settings, lexicon=words), task.situation.rules)
 
     # --- searching --------------------------------------------------------------------------------
 
-    def at_once(self, task: Task) -> tuple[Provenance, str]:
+    def at_once(self, task: SearchTask) -> tuple[Provenance, str]:
         """Return the provenance and the best move by static equity; safe in any thread.
 
         Raises as ``load``.
@@ -168,7 +167,7 @@ class Searcher:
         kit = self._kit_for(task)
         return kit.provenance, _first_move(task, kit)
 
-    def search(self, task: Task, budget: Budget, told: Told) -> str:
+    def search(self, task: SearchTask, budget: Budget, told: Told) -> str:
         """Search until time is over or nothing is left to do; return the best move.
 
         After an error, return the best move by static equity. Return ``none`` after an inference,
@@ -195,7 +194,7 @@ class Searcher:
             budget.wait()
         return NOTHING if best is None else report.text(best)
 
-    def _gen(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
+    def _gen(self, task: SearchTask, kit: Kit, budget: Budget, report: Report) -> Move:
         write = task.situation.rules.distribution.alphabet.text
         rows = chosen(kit.view(task), task.settings.lines, task.only, task.also)
         lines = (
@@ -205,17 +204,17 @@ class Searcher:
         report.tell(*lines, best=rows[0].move)
         return rows[0].move
 
-    def _sim(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
+    def _sim(self, task: SearchTask, kit: Kit, budget: Budget, report: Report) -> Move:
         view, go = kit.view(task), task.go
         usual = usual_stages(view.bag)[0]
-        settings = SearchSettings(
+        settings = SimulationSettings(
             plies=go.depth or usual.plies,  # one stage, so that all reports are of one simulation
             iterations=go.iterations,
             rule="top-two" if go.iterations is None else "equal",
         )
         count = task.settings.candidates or usual.candidates
         candidates = chosen(view, count, task.only, task.also)
-        search = Search(view, settings, view.seed, self._belief(task, view), candidates)
+        search = SimulationSearch(view, settings, view.seed, self._belief(task, view), candidates)
         simulation, wanted = search.simulation, go.stopcondition
         limits = (go.iterations, go.movetime_ms, wanted)
         is_unlimited = not go.infinite and all(limit is None for limit in limits)
@@ -235,17 +234,17 @@ class Searcher:
         tell(report.counted(simulation.rollouts, simulation.plies))
         return simulation.leader.move
 
-    def _kept(self, task: Task) -> LeavePrior | None:
+    def _kept(self, task: SearchTask) -> LeavePrior | None:
         """Return the last inference's result, if wanted and if it was about this position."""
         about = (task.situation.key, task.situation.rules)
         if not task.go.useinference or self._inferred is None or self._inferred[:2] != about:
             return None
         return self._inferred[2]
 
-    def _belief(self, task: Task, view: View) -> LeavePrior | None:
+    def _belief(self, task: SearchTask, view: View) -> LeavePrior | None:
         return believed(view, task.situation.known, self._kept(task))
 
-    def _infer(self, task: Task, kit: Kit, budget: Budget, report: Report) -> None:
+    def _infer(self, task: SearchTask, kit: Kit, budget: Budget, report: Report) -> None:
         inference = inference_about(task, kit.view(task))
         write = task.situation.rules.distribution.alphabet.text
 
@@ -266,17 +265,17 @@ class Searcher:
             report.tell(InfoText(f"string {posterior.note}"))
         self._inferred = task.situation.key, task.situation.rules, posterior.as_prior(KEPT_DOUBT)
 
-    def _endgame(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move | None:
+    def _endgame(self, task: SearchTask, kit: Kit, budget: Budget, report: Report) -> Move | None:
         view = kit.view(task)
         solver = solver_for(self._solvers, task, view, report)
         return solve_endgame(solver, task, view, budget, report)
 
-    def _peg(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
+    def _peg(self, task: SearchTask, kit: Kit, budget: Budget, report: Report) -> Move:
         view = kit.view(task)
         solver = solver_for(self._solvers, task, view, report)
         return solve_preendgame(solver, task, view, self._belief(task, view), budget, report)
 
-    def _auto(self, task: Task, kit: Kit, budget: Budget, report: Report) -> Move:
+    def _auto(self, task: SearchTask, kit: Kit, budget: Budget, report: Report) -> Move:
         player, view = self._follower.player(task, kit)
         pulse = Pulse()
 
@@ -297,13 +296,13 @@ class Searcher:
         return choice.move
 
 
-_MODES: Mapping[Mode, Callable[[Searcher, Task, Kit, Budget, Report], Move | None]] = {
-    "gen": Searcher._gen,
-    "sim": Searcher._sim,
-    "infer": Searcher._infer,
-    "endgame": Searcher._endgame,
-    "peg": Searcher._peg,
-    "auto": Searcher._auto,
+_MODES: Mapping[Mode, Callable[[SearchMaker, SearchTask, Kit, Budget, Report], Move | None]] = {
+    "gen": SearchMaker._gen,
+    "sim": SearchMaker._sim,
+    "infer": SearchMaker._infer,
+    "endgame": SearchMaker._endgame,
+    "peg": SearchMaker._peg,
+    "auto": SearchMaker._auto,
 }
 
 
@@ -312,7 +311,7 @@ def _fault(error: Exception) -> Fault:
     return Fault(code, str(error))
 
 
-def _first_move(task: Task, kit: Kit) -> str:
+def _first_move(task: SearchTask, kit: Kit) -> str:
     """Return the best move by static equity, of ``searchmoves`` if there are any."""
     (first, *_) = chosen(kit.view(task), 1, task.only)
     return Report(task, lambda _answers, _best: None).text(first.move)
@@ -335,7 +334,7 @@ def certainty(simulation: Simulation) -> float:
     return max(0.0, 1.0 - sum(math.erfc(score / math.sqrt(2)) / 2 for score in scores))
 
 
-def _some_situation(settings: Settings) -> Situation:
+def _some_situation(settings: SiuSettings) -> SiuSituation:
     rules = rules_for(load_distribution(settings.distribution))
     tiles, alphabet = rules.distribution.all_tiles(), rules.distribution.alphabet
     board = Board.empty(rules.layout)
@@ -347,7 +346,7 @@ def _some_situation(settings: Settings) -> Situation:
     return read_position(SetPosition(start, (first, f"rack.{alphabet.text(rack)}")), settings)
 
 
-def _late_situation(settings: Settings, bag: int) -> Situation:
+def _late_situation(settings: SiuSettings, bag: int) -> SiuSituation:
     """Return a position with a number of tiles in the bag, for a rehearsal.
 
     All other tiles lie on the board, row by row with free rows between; they form no words.

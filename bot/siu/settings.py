@@ -46,7 +46,7 @@ _OTHERS_NAMES = {
 
 
 @dataclass(frozen=True)
-class Settings:
+class SiuSettings:
     """Settings; a search keeps the settings that it began with."""
 
     lexicon: str = "scowl"
@@ -78,13 +78,13 @@ class Settings:
     peg_model: Model = "perfect"
     """Model of the opponent in ``peg`` (``engine.preendgame``)."""
 
-    def without(self, failed: Settings, good: Settings) -> Settings:
+    def without(self, failed: SiuSettings, good: SiuSettings) -> SiuSettings:
         """Return these settings, with the data of ``failed`` replaced by that of ``good``."""
         same = (name for name in _LOADED if getattr(self, name) == getattr(failed, name))
         loaded: dict[str, Any] = {name: getattr(good, name) for name in same}
         return replace(self, **loaded)
 
-    def needs_loading(self, other: Settings) -> bool:
+    def needs_loading(self, other: SiuSettings) -> bool:
         """Check whether these settings need data that others don't."""
         return any(getattr(self, name) != getattr(other, name) for name in _LOADED)
 
@@ -156,12 +156,12 @@ def _files(folders: Sequence[Path], wanted: Callable[[Path], bool]) -> Iterator[
 class _Row(NamedTuple):
     option: Option
     field: str
-    """The field of ``Settings``; empty: the option has a single value."""
-    read: Callable[[Settings, str], Any]
+    """The field of ``SiuSettings``; empty: the option has a single value."""
+    read: Callable[[SiuSettings, str], Any]
     show: Callable[[Any], str] = str
 
 
-def options(settings: Settings) -> tuple[Option, ...]:
+def options(settings: SiuSettings) -> tuple[Option, ...]:
     """Return the options, with the present settings as defaults."""
     return tuple(
         replace(
@@ -172,7 +172,7 @@ def options(settings: Settings) -> tuple[Option, ...]:
     )
 
 
-def with_option(settings: Settings, name: str, value: str | None) -> Settings:
+def with_option(settings: SiuSettings, name: str, value: str | None) -> SiuSettings:
     """Set an option; ValueError, which lists the possible ones, if it or its value is unknown."""
     rows = _rows(settings)
     row = next((row for row in rows if row.option.name.casefold() == name.casefold()), None)
@@ -186,12 +186,12 @@ def with_option(settings: Settings, name: str, value: str | None) -> Settings:
     return replace(settings, **{row.field: read}) if row.field else settings
 
 
-def _rows(settings: Settings) -> tuple[_Row, ...]:
+def _rows(settings: SiuSettings) -> tuple[_Row, ...]:
     return _ROWS[1:] if settings.names_only else _ROWS
 
 
 def _spin(name: str, field: str, least: int, most: int) -> _Row:
-    def read(_settings: Settings, text: str) -> int:
+    def read(_settings: SiuSettings, text: str) -> int:
         is_number = text.isascii() and text.isdigit() and len(text) <= 18
         if not is_number or not least <= int(text) <= most:
             raise ValueError(f"{text[:60]!r} is no number from {least} to {most}")
@@ -201,7 +201,7 @@ def _spin(name: str, field: str, least: int, most: int) -> _Row:
 
 
 def _combo(name: str, field: str, *values: str) -> _Row:
-    def read(_settings: Settings, text: str) -> str:
+    def read(_settings: SiuSettings, text: str) -> str:
         if text.casefold() not in values:
             raise ValueError(f"{text[:60]!r} is unknown; known: {', '.join(values)}")
         return text.casefold()
@@ -210,7 +210,7 @@ def _combo(name: str, field: str, *values: str) -> _Row:
 
 
 def _check(name: str, field: str) -> _Row:
-    def read(_settings: Settings, text: str) -> bool:
+    def read(_settings: SiuSettings, text: str) -> bool:
         if text.casefold() not in ("true", "false"):
             raise ValueError(f"{text[:60]!r} is neither true nor false")
         return text.casefold() == "true"
@@ -230,13 +230,13 @@ def _named(name: str, field: str, what: str) -> _Row:
 def _table(name: str, field: str, what: str) -> _Row:
     """Return the option of a table by name or path, or the players' default."""
 
-    def read(settings: Settings, text: str) -> str | None:
+    def read(settings: SiuSettings, text: str) -> str | None:
         return None if text.casefold() in ("", OWN) else settings.find(what, text)
 
     return _Row(Option(name, "string"), field, read, lambda value: value or OWN)
 
 
-def _data(_settings: Settings, text: str) -> tuple[Path, ...]:
+def _data(_settings: SiuSettings, text: str) -> tuple[Path, ...]:
     folders = tuple(Path(part.strip()) for part in text.split(";") if part.strip())
     for folder in folders:
         there = False

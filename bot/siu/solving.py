@@ -20,11 +20,11 @@ from engine.rules.moves import Move
 from engine.rules.rules import IllegalMove, check_move
 from protocol.siu.answers import Answer, Fault, InfoEndgame, InfoPeg, InfoText
 
-from .modes import Task
+from .modes import SearchTask
 from .report import Report
 
 
-def solver_for(solvers: Solvers, task: Task, view: View, report: Report) -> EndgameSolver:
+def solver_for(solvers: Solvers, task: SearchTask, view: View, report: Report) -> EndgameSolver:
     """Return a solver with ``EndgameHash`` MiB, and as many of the threads as that is enough for.
 
     Raises:
@@ -44,7 +44,7 @@ def solver_for(solvers: Solvers, task: Task, view: View, report: Report) -> Endg
 
 
 def solve_endgame(
-    solver: EndgameSolver, task: Task, view: View, budget: Budget, report: Report
+    solver: EndgameSolver, task: SearchTask, view: View, budget: Budget, report: Report
 ) -> Move | None:
     """Solve an endgame: report its best line on the way, and return the best move.
 
@@ -80,7 +80,7 @@ def solve_endgame(
 
 def solve_preendgame(
     solver: EndgameSolver,
-    task: Task,
+    task: SearchTask,
     view: View,
     belief: LeavePrior | None,
     budget: Budget,
@@ -116,7 +116,7 @@ def solve_preendgame(
     return best.move
 
 
-def _choice(task: Task, view: View, report: Report) -> list[Move]:
+def _choice(task: SearchTask, view: View, report: Report) -> list[Move]:
     """Return the legal moves of ``searchmoves``, the best by static equity if there are many."""
     possible = list[Move]()
     for move in task.only:
@@ -145,7 +145,7 @@ def _endgame_line(solver: EndgameSolver, view: View, report: Report) -> tuple[In
     return InfoEndgame(solution.depth, gain, line), move
 
 
-def _peg_lines(task: Task, outcomes: Sequence[Outcome], report: Report) -> tuple[Answer, ...]:
+def _peg_lines(task: SearchTask, outcomes: Sequence[Outcome], report: Report) -> tuple[Answer, ...]:
     """Write how often the best and requested moves win, without the draws with which they win."""
     wanted, lines = {*task.only, *task.also}, list[Answer]()
     for rank, outcome in enumerate(outcomes):

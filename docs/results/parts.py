@@ -19,7 +19,7 @@ from bot.players.options import duration_ms, one_of
 from bot.search.analysis.solving import Solvers
 from bot.search.belief import OpponentModel
 from bot.search.late_game import PreEndgameSearch
-from bot.search.simulating import Settings, usual_stages
+from bot.search.simulating import SimulationSettings, usual_stages
 from bot.search.strategy import Searching, Strategy
 from engine.inference.likelihood import stranger
 from engine.simulation.rollout_input import Utility
@@ -38,14 +38,14 @@ class Without(Strategy):
 
     def __init__(self, part: str, time: str = "") -> None:
         time_ms = duration_ms("time", time) if time else None
-        settings = Settings(candidates=CANDIDATES, time_ms=time_ms)
+        settings = SimulationSettings(candidates=CANDIDATES, time_ms=time_ms)
         if one_of("part", part, PARTS) == "stages":
             settings = replace(settings, stages=lambda bag: usual_stages(bag)[:1])
         elif part == "lead":
             settings = replace(settings, utility=Utility(win=1.0, lead=0.0, point=0.0001))
         super().__init__(
             settings,
-            empty_bag=Settings(),
+            empty_bag=SimulationSettings(),
             follow=None if part == "belief" else follow,
             solvers=Solvers(),
             ponders=True,

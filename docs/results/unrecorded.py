@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from bot.equipment import Resources
-from bot.search.analysis.findings import INTERVAL, Settings, analyse
+from bot.search.analysis.findings import INTERVAL, SearchTools, analyse
 from bot.search.analysis.over_racks import RACKS, analyse_over_racks
 from bot.search.analysis.questions import as_seen
 from engine.rules.moves import Place
@@ -64,7 +64,7 @@ def main() -> None:
     given = parser.parse_args()
     rules, lexicon = standard_rules(), load_lexicon()
     field, leaves = Field.of(lexicon, rules), leaves_for(rules.distribution)
-    settings = Settings(rules, Resources(lexicon, leaves), rollouts=given.rollouts)
+    settings = SearchTools(rules, Resources(lexicon, leaves), rollouts=given.rollouts)
     rows, every = [], plays(given.file, field, given.player, given.seed)
     for number, (position, played) in enumerate(islice(every, given.plays)):
         seat, seed = position.on_turn, given.seed + 1_000 * number

@@ -32,7 +32,7 @@ _FIRST_PLACES, _MOST_PLACES = 1 << 14, 1 << 22  # of a table
 
 
 @dataclass(frozen=True)
-class Play:
+class OpponentPlay:
     """An opponent's turn as seen from the other side of the table."""
 
     board: Board  # before the move
@@ -77,7 +77,7 @@ class Judges:
 class EquityLosses:
     """Losses of a play by one judge; remembers the values of subracks."""
 
-    def __init__(self, generator: Generator, play: Play, reach: int) -> None:
+    def __init__(self, generator: Generator, play: OpponentPlay, reach: int) -> None:
         self._generator, self._play, self._reach = generator, play, reach
         self._table = SubrackTable.empty(_FIRST_PLACES)
         set_up(generator.state["board"], play.board)

@@ -22,8 +22,15 @@ from engine.rules.moves import Place
 from engine.rules.position import Rack
 from lexicons.arrays import F64, U8, Bools, dot
 
-from .equity_loss import EquityLosses, Judges, Play, best_kept
-from .leave_prior import Draws, LeavePrior, all_multisets, count_multisets, joined, priors_of
+from .equity_loss import EquityLosses, Judges, OpponentPlay, best_kept
+from .leave_prior import (
+    CompletedRacks,
+    LeavePrior,
+    all_multisets,
+    count_multisets,
+    joined,
+    priors_of,
+)
 from .likelihood import Style
 
 MOST_LISTED = 200_000
@@ -114,7 +121,7 @@ class Inference:
     def __init__(
         self,
         judges: Judges,
-        play: Play,
+        play: OpponentPlay,
         counts: Sequence[int],
         before: LeavePrior,
         style: Style,
@@ -160,10 +167,10 @@ class Inference:
         plain = isinstance(play.move, Place)
         self._is_listed = plain and count_multisets(left, play.kept) <= most_listed
         if not self._is_listed:
-            self._draws = Draws(counts, self._before, self._shown, play.held)
+            self._draws = CompletedRacks(counts, self._before, self._shown, play.held)
             if not self._draws.knows:
                 self._forget()
-                self._draws = Draws(counts, self._before, self._shown, play.held)
+                self._draws = CompletedRacks(counts, self._before, self._shown, play.held)
             return self._draw(0)
         leaves = all_multisets(left, play.kept)
         racks = joined(leaves, play.tiles)

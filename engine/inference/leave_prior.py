@@ -139,7 +139,7 @@ def components(kept: LeavePrior) -> list[tuple[LeavePrior, float]]:
     return [(replace(kept, doubt=0.0), 1 - kept.doubt), (LeavePrior.nothing(), kept.doubt)]
 
 
-class Draws:
+class CompletedRacks:
     """Racks that contain ``played``: what was ``kept``, and random tiles of the unseen ``counts``.
 
     ``counts`` and ``played`` are by tile number; ``size`` is the number of tiles of a rack.

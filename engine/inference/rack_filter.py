@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from engine.inference.equity_loss import Judges, Play
+from engine.inference.equity_loss import Judges, OpponentPlay
 from engine.movegen.evaluation import POINT
 from engine.movegen.move_codec import pack
 from engine.rules.moves import Move
@@ -53,7 +53,12 @@ class RackFilter:
         self.prior = LeavePrior.nothing()
 
     def watch(
-        self, play: Play, counts: Sequence[int], *, seed: int = 0, most_listed: int = MOST_LISTED
+        self,
+        play: OpponentPlay,
+        counts: Sequence[int],
+        *,
+        seed: int = 0,
+        most_listed: int = MOST_LISTED,
     ) -> Inference:
         """Start an inference (arguments as ``Inference``); ``conclude`` takes its result."""
         before = self.prior if self.remembers else LeavePrior.nothing()

@@ -17,7 +17,7 @@ from engine.rules.moves import Place
 from engine.rules.position import Position, Rack, unseen
 from lexicons.arrays import F64
 
-from .leave_prior import Draws, LeavePrior
+from .leave_prior import CompletedRacks, LeavePrior
 
 
 class Sampled(NamedTuple):
@@ -93,7 +93,7 @@ class BingoForecast:
         if size < rules.rack_size:
             return
         counts = unseen(position, 1 - seat, rules)
-        draws = Draws(counts, kept, [0] * len(counts), size)
+        draws = CompletedRacks(counts, kept, [0] * len(counts), size)
         racks, _ = draws.draw(samples, np.random.default_rng(seed & (1 << 64) - 1))
         if not len(racks):
             raise ValueError("none of the possible leaves fits the unseen tiles")

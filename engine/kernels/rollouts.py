@@ -85,10 +85,10 @@ class Candidates(NamedTuple):
     leaves: I32  # thousandths of a point
     known: Annotated[
         I64, 2
-    ]  # [candidates, 3] values of the baseline, in the units of ``Tally.sums``; else 0
+    ]  # [candidates, 3] values of the baseline, in the units of ``SampleSums.sums``; else 0
 
 
-class Tally(NamedTuple):
+class SampleSums(NamedTuple):
     """Sums over the samples of each candidate."""
 
     samples: I64  # [candidates]
@@ -119,7 +119,7 @@ def roll_out(
     candidates: Candidates,
     work: Annotated[I64, 2],
     values: Annotated[I32, 3],
-    tally: Tally,
+    tally: SampleSums,
 ) -> None:
     """Play samples, add them to ``tally``, and record the first in ``values``.
 
@@ -212,7 +212,7 @@ def _go_on(
     leaves: LeaveArrays,
     scene: Scene,
     chances: Chances,
-    tally: Tally,
+    tally: SampleSums,
     candidate: Any,
 ) -> Any:
     """Let static players take turns; return the three values, less those at the baseline's end."""

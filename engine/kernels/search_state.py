@@ -121,7 +121,7 @@ def exchange_of(rack: Any, subrack: Any) -> Any:
     return EXCHANGE | left_justified(tiles, np.int64(bit_count(np.uint64(subrack))))
 
 
-class Turn(NamedTuple):
+class TurnState(NamedTuple):
     """The state of the player on turn."""
 
     rack: U8  # [7] the first ``size`` are used, sorted
@@ -145,7 +145,7 @@ def list_moves(
     state_array: StateArray,
     words_array: WordsArray,
     leaves: LeaveArrays,
-    turn: Turn,
+    turn: TurnState,
     moves: MoveArrays,
 ) -> int:
     """Write every move, in no particular order; return their number.
@@ -167,7 +167,11 @@ def list_moves(
 
 @kernel
 def search_moves(
-    state_array: StateArray, words_array: WordsArray, leaves: LeaveArrays, turn: Turn, limit: int
+    state_array: StateArray,
+    words_array: WordsArray,
+    leaves: LeaveArrays,
+    turn: TurnState,
+    limit: int,
 ) -> None:
     """Write the best moves, up to ``limit``, to ``state.top``; a pass is not among them.
 
@@ -180,7 +184,7 @@ def search_moves(
 
 
 @helper
-def _begin(state: StateRecord, words: Any, leaves: LeaveArrays, turn: Turn) -> None:
+def _begin(state: StateRecord, words: Any, leaves: LeaveArrays, turn: TurnState) -> None:
     cross_everywhere(state.board, words)
     take_rack(
         state, turn.rack, turn.size, leaves, turn.bag, turn.opponent_points, turn.may_exchange

@@ -12,7 +12,7 @@ import numpy as np
 from engine.kernels.board import new_board, set_up
 from engine.kernels.gaddag_movegen import list_into
 from engine.kernels.moves import MAX_KEPT, MAX_PLACED
-from engine.kernels.search_state import MoveArrays, Turn, list_moves, new_state, search_moves
+from engine.kernels.search_state import MoveArrays, TurnState, list_moves, new_state, search_moves
 from engine.rules.moves import PASS, Move, Place
 from engine.rules.position import Board, Position, Rack, bag_count, unseen
 from engine.rules.rules import Rules, may_exchange
@@ -205,7 +205,7 @@ class Generator:
                 return _picked(moves, slice(count))
             capacity = count
 
-    def _turn(self, position: Position) -> Turn:
+    def _turn(self, position: Position) -> TurnState:
         rules = self.rules
         rack = position.racks[position.on_turn]
         check_rack(rack, len(rules.distribution.counts))
@@ -215,7 +215,7 @@ class Generator:
         points = zip(hidden, rules.distribution.points, strict=True)
         tiles = np.zeros(MAX_PLACED, np.uint8)
         tiles[: len(rack)] = sorted(rack)
-        return Turn(
+        return TurnState(
             rack=tiles,
             size=len(rack),
             bag=bag,

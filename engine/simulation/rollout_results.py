@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from engine.kernels.rollouts import CERTAIN, Tally
+from engine.kernels.rollouts import CERTAIN, SampleSums
 from lexicons.arrays import F64, I64, Bools
 
 from .arm_statistics import Adjusted, adjust, widening
@@ -169,8 +169,8 @@ class RolloutResults:
         return total
 
 
-def _empty(candidates: int, plies: int) -> Tally:
-    return Tally(
+def _empty(candidates: int, plies: int) -> SampleSums:
+    return SampleSums(
         samples=np.zeros(candidates, np.int64),
         sums=np.zeros((candidates, 3), np.int64),
         turns=np.zeros((candidates, plies), np.int64),

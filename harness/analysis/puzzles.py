@@ -56,7 +56,7 @@ Cases: TypeAlias = dict[int, int]
 
 
 @dataclass(frozen=True)
-class Line:
+class BestLine:
     """The best play of both sides to the end of the game."""
 
     moves: tuple[Move, ...]
@@ -75,7 +75,7 @@ class EndgamePuzzle:
     ranked: tuple[RankedMove, ...]
     """All legal moves, the highest equity first."""
     best: RankedMove
-    line: Line
+    line: BestLine
     spreads: Mapping[Move, int]
     """The spread at the end of the game after each legal move."""
     replies: Mapping[Move, Move]
@@ -95,7 +95,7 @@ class PreEndgamePuzzle:
     ranked: tuple[RankedMove, ...]
     best: RankedMove
     cases: Cases
-    lines: Mapping[int, Line]
+    lines: Mapping[int, BestLine]
     """The best play of both sides after the best move, by the tile in the bag."""
     outcomes: Mapping[Move, str]
     """The outcome of each move with each of ``cases``: won, drawn, lost or unproven."""
@@ -130,7 +130,7 @@ class PuzzleMaker:
         ranked = self._ranked(position)
         if ranked is None:
             return None
-        asked = _Asked(self._new_solver(), self._generator.rules, position)
+        asked = _AskedSolver(self._new_solver(), self._generator.rules, position)
         solved = asked.solve(position, _FIRST_NODES)
         highest = max(ranked, key=lambda each: each.score)
         if solved is None or solved.move in {ranked[0].move, highest.move}:
@@ -160,7 +160,7 @@ class PuzzleMaker:
         if any(isinstance(each.move, Exchange) for each in ranked):
             return None  # the places of exchanged tiles are too many for a proof
         rules, static = self._generator.rules, ranked[0].move
-        asked = _Asked(self._new_solver(), rules, position)
+        asked = _AskedSolver(self._new_solver(), rules, position)
         view = View.of(position, rules, Resources(self._lexicon, self._generator.leaves))
         guess = pre_endgame(view, asked.solver, ranked[:_GUESSED_MOVES])
         guess.advance(_GUESS_NODES)
@@ -205,7 +205,7 @@ class PuzzleMaker:
         return Solvers().solver(self._lexicon, self._generator.rules, memory=_MEMORY)
 
 
-class _Asked:
+class _AskedSolver:
     """A solver that is asked about the moves of one position."""
 
     def __init__(self, solver: EndgameSolver, rules: Rules, position: Position) -> None:
@@ -231,7 +231,7 @@ class _Asked:
         solved = self.solve(after.position, nodes)
         return None if solved is None else now - solved.value
 
-    def line_after(self, ranked: RankedMove, tile: int, cases: Cases) -> Line | None:
+    def line_after(self, ranked: RankedMove, tile: int, cases: Cases) -> BestLine | None:
         """Return the best play with a tile in the bag, the move first; None: it is unproven.
 
         The move draws the tile; the opponent has the other unseen ones.
@@ -242,13 +242,13 @@ class _Asked:
         after = full.after(ranked.move, ranked.score, self.rules).position
         if self.solve(after, _LINE_NODES) is None or (rest := self.line(after)) is None:
             return None
-        return Line((ranked.move, *rest.moves), (ranked.score, *rest.scores), -rest.spread)
+        return BestLine((ranked.move, *rest.moves), (ranked.score, *rest.scores), -rest.spread)
 
-    def line(self, position: Position) -> Line | None:
+    def line(self, position: Position) -> BestLine | None:
         """Return the best play of the endgame just solved; None: it stops before the end."""
         line = best_play(self.solver, position, self.rules)
         spread = position.spread(position.on_turn) + self.solution.value
-        return Line(line.moves, line.scores, spread) if line.ends_game else None
+        return BestLine(line.moves, line.scores, spread) if line.ends_game else None
 
 
 def _may_teach(work: PreEndgame, static: Move) -> bool:

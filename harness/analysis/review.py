@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from bot.search.analysis.findings import Findings, Settings, analyse
+from bot.search.analysis.findings import Findings, SearchTools, analyse
 from bot.search.analysis.over_racks import OverRacks, analyse_over_racks
 from bot.search.analysis.questions import as_seen
 from engine.notation.gcg import EventKind, GcgGame, Notice
@@ -16,7 +16,7 @@ from engine.rules.rules import Rules, rack_tiles, why_not
 
 
 @dataclass(frozen=True)
-class Turn:
+class ReviewedTurn:
     """A position to analyse, as the player on turn sees it; in a game, with its next line.
 
     A rack that is not recorded has the tiles that are played, if there is a bag.
@@ -44,11 +44,11 @@ class Turn:
         return self.step.move if self.tried is None and self.step else self.tried
 
 
-def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> Turn:
+def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> ReviewedTurn:
     """Return the turn before a line of the score sheet, from 1 to the number of lines plus 1."""
     position = as_seen(replay.after(line - 1))
     step = replay.steps[line - 1] if line <= len(replay.steps) else None
-    turn = Turn(position, line, gcg.players[position.on_turn].nick)
+    turn = ReviewedTurn(position, line, gcg.players[position.on_turn].nick)
     if replay.is_over(line - 1):
         return replace(turn, obstacle="the game is over")
     if step is not None and not step.event.kind.is_turn:
@@ -76,7 +76,7 @@ def turn_before(gcg: GcgGame, replay: Replay, line: int, rules: Rules) -> Turn:
     )
 
 
-def turns_of(gcg: GcgGame, replay: Replay, rules: Rules) -> list[Turn]:
+def turns_of(gcg: GcgGame, replay: Replay, rules: Rules) -> list[ReviewedTurn]:
     """List the turns of a game.
 
     Raises:
@@ -90,15 +90,15 @@ def turns_of(gcg: GcgGame, replay: Replay, rules: Rules) -> list[Turn]:
     return turns
 
 
-def list_turns(gcg: GcgGame, replay: Replay, rules: Rules) -> list[Turn]:
+def list_turns(gcg: GcgGame, replay: Replay, rules: Rules) -> list[ReviewedTurn]:
     """List the turns of a game, even if none can be analysed."""
     lines = (line for line, step in enumerate(replay.steps, start=1) if step.event.kind.is_turn)
     return [turn_before(gcg, replay, line, rules) for line in lines]
 
 
 def analyse_turn(
-    settings: Settings,
-    turn: Turn,
+    settings: SearchTools,
+    turn: ReviewedTurn,
     stopped: Callable[[], bool],
     told: Callable[[Findings], None] | None = None,
     moves: Sequence[Move] = (),
@@ -122,8 +122,8 @@ def analyse_turn(
 
 
 def review(
-    settings: Settings, turns: Sequence[Turn], stopped: Callable[[], bool]
-) -> Iterator[tuple[Turn, Findings | OverRacks | None]]:
+    settings: SearchTools, turns: Sequence[ReviewedTurn], stopped: Callable[[], bool]
+) -> Iterator[tuple[ReviewedTurn, Findings | OverRacks | None]]:
     """Analyse turns in order, until stopped; a turn with an ``obstacle`` comes with None."""
     for turn in turns:
         if stopped():

@@ -14,7 +14,7 @@ from engine.notation.replaying import STOOD, Replay, as_computed, replay
 from engine.rules.moves import Move, Place
 from engine.rules.rules import Rules, canonical, why_not
 
-from .review import Turn, list_turns, turn_before
+from .review import ReviewedTurn, list_turns, turn_before
 
 MOST_TURNS = 200
 """Turns of a game; a longer one is refused."""
@@ -26,11 +26,11 @@ _IS_GCG = re.compile(rb"\A\s*#|^>", re.MULTILINE)
 class Sheet:
     """What was given: a game, or a position as its only turn."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[ReviewedTurn, ...]
     gcg: GcgGame | None = None
     replay: Replay | None = None
 
-    def turn(self, line: int, rules: Rules) -> Turn:
+    def turn(self, line: int, rules: Rules) -> ReviewedTurn:
         """Return the turn before a line of the score sheet, or a position's only turn.
 
         The line after the last is that of the final position.
@@ -61,7 +61,7 @@ def read_sheet(data: bytes, rules: Rules) -> Sheet:
     return Sheet(tuple(list_turns(gcg, played, rules)), gcg, played)
 
 
-def _position(data: bytes, rules: Rules) -> Turn:
+def _position(data: bytes, rules: Rules) -> ReviewedTurn:
     try:
         text = data.decode().strip()
     except UnicodeDecodeError:
@@ -74,10 +74,10 @@ def _position(data: bytes, rules: Rules) -> Turn:
             "'board racks scores zeros'"
         )
     position = read_cgp(text, rules)
-    return Turn(position, obstacle=why_not(position, rules))
+    return ReviewedTurn(position, obstacle=why_not(position, rules))
 
 
-def read_try(text: str, turn: Turn, rules: Rules) -> Move:
+def read_try(text: str, turn: ReviewedTurn, rules: Rules) -> Move:
     """Read a move to try in place of the played one, in canonical form.
 
     Raises:
@@ -108,7 +108,7 @@ def sheet_json(sheet: Sheet, rules: Rules, lexicon: str) -> dict[str, Any]:
             written = write_gcg(as_computed(gcg, sheet.replay))
     steps = sheet.replay.steps if sheet.replay else ()
 
-    def as_json(turn: Turn) -> dict[str, Any]:
+    def as_json(turn: ReviewedTurn) -> dict[str, Any]:
         return {
             "line": turn.line,
             # Challenges that are only notes count as events too.

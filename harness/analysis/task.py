@@ -10,7 +10,7 @@ LENGTH = struct.Struct("<I")
 """Before each message: its length in bytes."""
 
 
-class Task(Struct, frozen=True, kw_only=True, omit_defaults=True):
+class AnalysisTask(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """A game or a position to read, a turn of it to analyse or to list moves of; or a word."""
 
     data: bytes = b""

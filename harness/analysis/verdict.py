@@ -28,10 +28,10 @@ from engine.simulation.simulation import Estimate
 from harness.figures import counted, number, share
 from lexicons.leaves import LeaveTable
 
-from .review import Turn
+from .review import ReviewedTurn
 
 Writer: TypeAlias = Callable[[Move], str]
-Reviewed: TypeAlias = tuple[Turn, Findings | OverRacks | None]
+Reviewed: TypeAlias = tuple[ReviewedTurn, Findings | OverRacks | None]
 """A turn and its findings; None if it was left out."""
 
 CAVEAT = (
@@ -182,7 +182,7 @@ def summary(nick: str, turns: Sequence[Findings]) -> str:
     )
 
 
-def closing_sentences(turns: Sequence[Turn], reviewed: Sequence[Reviewed]) -> Iterator[str]:
+def closing_sentences(turns: Sequence[ReviewedTurn], reviewed: Sequence[Reviewed]) -> Iterator[str]:
     """Yield each player's summary, and the turns left out."""
     if len(reviewed) < len(turns):
         yield f"stopped before line {turns[len(reviewed)].line}"

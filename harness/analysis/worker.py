@@ -31,7 +31,7 @@ import msgspec
 
 from bot.equipment import Resources, tables_for
 from bot.player import Believed
-from bot.search.analysis.findings import Findings, Settings
+from bot.search.analysis.findings import Findings, SearchTools
 from bot.search.analysis.inferred import look, observe
 from bot.search.analysis.over_racks import OverRacks
 from bot.search.analysis.questions import rank_moves
@@ -49,9 +49,9 @@ from lexicons.store import load_lexicon
 
 from .as_json import answer_json, progress_json, replies_json
 from .look_up import look_up
-from .review import Turn, analyse_turn
+from .review import ReviewedTurn, analyse_turn
 from .sheet import read_sheet, read_try, sheet_json
-from .task import LENGTH, Task
+from .task import LENGTH, AnalysisTask
 
 _LEXICON = re.compile(rb"(?:^#lexicon|\blex)[ \t]+([^;\s]+)", re.MULTILINE)
 
@@ -67,7 +67,10 @@ class Analyst:
         self._desks: dict[str, _Desk] = {}
 
     def do(
-        self, task: Task, told: Callable[[dict[str, Any]], None], stopped: Callable[[], bool]
+        self,
+        task: AnalysisTask,
+        told: Callable[[dict[str, Any]], None],
+        stopped: Callable[[], bool],
     ) -> dict[str, Any]:
         """Do a task and return the answer; ``told`` takes the ``so_far`` answers."""
         table = self._table_of(task.data) if task.table is None else task.table
@@ -101,7 +104,10 @@ class _Desk:
         self._read = lru_cache(maxsize=8)(partial(read_sheet, rules=rules))
 
     def do(
-        self, task: Task, told: Callable[[dict[str, Any]], None], stopped: Callable[[], bool]
+        self,
+        task: AnalysisTask,
+        told: Callable[[dict[str, Any]], None],
+        stopped: Callable[[], bool],
     ) -> dict[str, Any]:
         """Do a task and return the answer; ``told`` takes the ``so_far`` answers."""
         words = self._resources.lexicon
@@ -123,7 +129,7 @@ class _Desk:
         except ValueError as error:
             return {"refused": str(error)}
 
-    def _moves(self, turn: Turn, most: int) -> dict[str, Any]:
+    def _moves(self, turn: ReviewedTurn, most: int) -> dict[str, Any]:
         """List the moves before a turn, for which a part of a rack is enough."""
         position, rules = turn.position, self._rules
         if lacks := why_not(position, rules, whole=False):
@@ -153,13 +159,13 @@ class _Desk:
 
     def _findings(
         self,
-        turn: Turn,
+        turn: ReviewedTurn,
         belief: Believed | None,
-        task: Task,
+        task: AnalysisTask,
         told: Callable[[dict[str, Any]], None],
         stopped: Callable[[], bool],
     ) -> dict[str, Any]:
-        settings = Settings(
+        settings = SearchTools(
             self._rules,
             replace(self._resources, threads=task.threads),
             seed=task.seed,
@@ -195,7 +201,7 @@ class _Desk:
 
 def serve(analyst: Analyst, reading: BinaryIO, writing: BinaryIO) -> None:
     """Do the tasks that come in, one after another, until the input ends."""
-    tasks: queue.Queue[Task | None] = queue.Queue()
+    tasks: queue.Queue[AnalysisTask | None] = queue.Queue()
     stop = threading.Event()
 
     def listen() -> None:
@@ -205,7 +211,7 @@ def serve(analyst: Analyst, reading: BinaryIO, writing: BinaryIO) -> None:
                 stop.set()
             else:
                 stop.clear()
-                tasks.put(msgspec.json.decode(message, type=Task))
+                tasks.put(msgspec.json.decode(message, type=AnalysisTask))
         stop.set()
         tasks.put(None)
 

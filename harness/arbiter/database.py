@@ -102,11 +102,11 @@ class NoAnswer(JournalError):
     """The database does not answer in time; it may later."""
 
 
-class Unreadable(Exception):
+class DatabaseUnreadable(Exception):
     """The database can't answer; the message is its reason, which may contain its data."""
 
 
-class Reader(Protocol):
+class JournalReader(Protocol):
     """Reads a journal by queries."""
 
     def rows(self, question: str, *values: Value) -> Iterator[tuple[Any, ...]]:
@@ -161,7 +161,7 @@ class Database(Protocol):
     def name(self) -> str:
         """Its name in messages, without a password."""
 
-    def reading(self) -> AbstractContextManager[Reader]:
+    def reading(self) -> AbstractContextManager[JournalReader]:
         """Read the journal as it is at this moment, while a host may write it.
 
         Raises:

@@ -27,7 +27,7 @@ from .database import JournalError
 from .journal import Journal
 from .lag import LagMeter
 from .lease import LeaseLost
-from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Thought, Turn
+from .records import Began, ClockNote, Commitments, Ended, Record, RefusedMove, Thought, TurnRecord
 from .scorebook import Scorebook
 from .seat import Came, Gone, Happening, Noted, Ruled, Said, Seat, TimeGift
 from .table import Effects, Sends, Table
@@ -99,7 +99,8 @@ class GameHost:
                 await self._carry_out(await self._next_effects())
             for number, style in enumerate(self.book.styles):  # what our own players learned
                 opponent = self.book.opened.players[1 - number]
-                if style and self._seats[number].is_ours and opponent not in self._unproven:
+                is_own = opponent not in self._unproven and not self.is_casual  # no hint's moves
+                if style and self._seats[number].is_ours and is_own:
                     self._journal.keep_style(opponent, style)
         except asyncio.CancelledError:  # the server stops; the game goes on from here in another
             if self._table.book.clock_runs:
@@ -248,7 +249,7 @@ class GameHost:
         for seat in effects.restart:
             log.info("seat restarted", game=self.game, seat=seat)
             self._seats[seat].restart()
-        if any(isinstance(record, Turn | Began) for record in effects.records):
+        if any(isinstance(record, TurnRecord | Began) for record in effects.records):
             now = now_ms()
             self._next_note_ms = now + NOTE_EVERY_MS
             await self._carry_out(self._table.begin_turn(now))

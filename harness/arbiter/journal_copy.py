@@ -15,7 +15,15 @@ from typing import Any, NamedTuple
 
 from harness.writing import replacing
 
-from .database import SCHEMA_VERSION, UNFINISHED, Address, JournalError, Reader, Unreadable, Work
+from .database import (
+    SCHEMA_VERSION,
+    UNFINISHED,
+    Address,
+    DatabaseUnreadable,
+    JournalError,
+    JournalReader,
+    Work,
+)
 from .journal_file import SCHEMA, UNREADABLE, check_journal, check_structure, reading
 from .journal_reading import database_at, rows_at
 
@@ -109,14 +117,14 @@ def carry_journal(address: Address, to: Address) -> Copied:
             )
             ((games,),) = rows_at(to, "SELECT count(*) FROM games")
             return Copied(games, None)
-    except Unreadable as error:
+    except DatabaseUnreadable as error:
         raise JournalError(f"{source.name} can't be copied: {error}") from None
 
 
-def _has(reader: Reader, table: str) -> bool:
+def _has(reader: JournalReader, table: str) -> bool:
     try:
         list(reader.rows(f"SELECT 1 FROM {table} LIMIT 1"))
-    except Unreadable:
+    except DatabaseUnreadable:
         return False
     return True
 

@@ -28,10 +28,10 @@ from .database import (
     SCHEMA_VERSION,
     TABLES,
     UNFINISHED,
+    DatabaseUnreadable,
     InUse,
     JournalError,
-    Reader,
-    Unreadable,
+    JournalReader,
     Value,
     Work,
     unfinished_copy,
@@ -67,7 +67,7 @@ class SqliteFile:
         self.name = str(path)
 
     @contextmanager
-    def reading(self) -> Iterator[Reader]:
+    def reading(self) -> Iterator[JournalReader]:
         """Read the journal as it is at this moment, while a host may write it."""
         try:
             with reading(self.path) as connection:
@@ -76,7 +76,7 @@ class SqliteFile:
                 check_journal(connection, self.path)
                 yield _Connection(connection)
         except UNREADABLE as error:
-            raise Unreadable(str(error)) from None
+            raise DatabaseUnreadable(str(error)) from None
 
     def open(self, reserve: int) -> SqliteStore:
         """Open the journal for writing; create it if missing.
@@ -103,7 +103,7 @@ class _Connection:
         try:
             yield from self._connection.execute(question, values)
         except UNREADABLE as error:
-            raise Unreadable(str(error)) from None
+            raise DatabaseUnreadable(str(error)) from None
 
 
 class SqliteStore:

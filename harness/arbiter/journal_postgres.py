@@ -22,11 +22,11 @@ from .database import (
     SCHEMA_VERSION,
     TABLES,
     UNFINISHED,
+    DatabaseUnreadable,
     InUse,
     JournalError,
+    JournalReader,
     NoAnswer,
-    Reader,
-    Unreadable,
     Value,
     Work,
     unfinished_copy,
@@ -107,7 +107,7 @@ class PostgresDatabase:
             raise JournalError(f"the address of the journal is no URL: {error}") from None
 
     @contextmanager
-    def reading(self) -> Iterator[Reader]:
+    def reading(self) -> Iterator[JournalReader]:
         """Read the journal as it is at this moment, while a host may write it."""
         psycopg = _driver()
         try:
@@ -118,7 +118,7 @@ class PostgresDatabase:
                         raise JournalError(f"{self.name} has no journal")
                 yield _Connection(connection, self.name)
         except psycopg.Error as error:
-            raise Unreadable(_sentence(error)) from None
+            raise DatabaseUnreadable(_sentence(error)) from None
 
     def open(self, reserve: int) -> PostgresStore:
         """Open the journal for writing; create it if missing.
@@ -178,7 +178,7 @@ class _Connection:
             with _patience.lasts(self._connection, ANSWER_S):
                 self._connection.execute("ROLLBACK")
                 self._connection.execute(_SNAPSHOT)
-            raise Unreadable(_sentence(error)) from None
+            raise DatabaseUnreadable(_sentence(error)) from None
 
 
 class _Patience:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import msgspec
 
-from .database import Address, Database, JournalError, Reader, Unreadable, Value
+from .database import Address, Database, DatabaseUnreadable, JournalError, JournalReader, Value
 from .journal_file import SqliteFile, files_of
 from .journal_postgres import SCHEMES, PostgresDatabase
 from .records import ClockNote, Ended, Opened, Record
@@ -121,12 +121,12 @@ def is_url(text: str) -> bool:
 
 
 @contextmanager
-def _of_one_moment(address: Address) -> Iterator[tuple[Reader, str]]:
+def _of_one_moment(address: Address) -> Iterator[tuple[JournalReader, str]]:
     database = database_at(address)
     try:
         with database.reading() as reader:
             yield reader, database.name
-    except Unreadable as error:
+    except DatabaseUnreadable as error:
         raise JournalError(f"{database.name} can't be read as a journal: {error}") from None
 
 
@@ -265,7 +265,7 @@ def read_past(address: Address, most: int, before: str | None = None) -> PastGam
 
 
 def _games_of(
-    reader: Reader, name: str, which: str, damaged: Damaged, *values: Value, most: int = _ALL
+    reader: JournalReader, name: str, which: str, damaged: Damaged, *values: Value, most: int = _ALL
 ) -> Iterator[KeptGame]:
     """Yield the games that a WHERE clause with its values selects, oldest first; "" selects all.
 
@@ -278,7 +278,7 @@ def _games_of(
             ((text,),) = reader.rows("SELECT label FROM games WHERE game = ?", game)
             label = msgspec.json.decode(text, type=dict[str, Any])
             kept = KeptGame(_checked(game), _time(created), label, records, note)
-        except (ValueError, RecursionError, Unreadable) as error:
+        except (ValueError, RecursionError, DatabaseUnreadable) as error:
             damaged(JournalError(f"{name}: game {game} can't be read: {error}"))
         else:
             yield kept
@@ -299,7 +299,7 @@ def _time(created: Value) -> float:
     return created if isinstance(created, float) and 0 <= created < _YEAR_5000 else 0.0
 
 
-def _note(reader: Reader, game: str) -> ClockNote | None:
+def _note(reader: JournalReader, game: str) -> ClockNote | None:
     """Return a game's clock note; raise ValueError if it isn't numeric, which SQLite allows."""
     rows = list(reader.rows("SELECT first, second, seq FROM clock_notes WHERE game = ?", game))
     if not rows:
@@ -308,7 +308,7 @@ def _note(reader: Reader, game: str) -> ClockNote | None:
     return msgspec.convert({"game": game, "clocks": clocks, "seq": seq}, ClockNote)
 
 
-def _records(reader: Reader, game: str) -> tuple[Record, ...]:
+def _records(reader: JournalReader, game: str) -> tuple[Record, ...]:
     """Return the records of a game; raise ValueError unless they are complete."""
     question = "SELECT number, content FROM records WHERE game = ? ORDER BY number"
     rows = list(reader.rows(question, game))

@@ -78,7 +78,7 @@ class Began(_Record, frozen=True, tag="began"):
     nonces: tuple[str, str]
 
 
-class Turn(_Record, frozen=True, tag="turn"):
+class TurnRecord(_Record, frozen=True, tag="turn"):
     """A turn was taken, or a challenge judged: an event that everybody is told of.
 
     A won challenge has the move ``--`` of the player whose play comes off. A lost one has the move
@@ -173,7 +173,16 @@ class Ended(_Record, frozen=True, tag="ended"):
 
 
 Record: TypeAlias = (
-    Opened | Commitments | Began | Turn | Accepted | RefusedMove | Thought | Failed | Given | Ended
+    Opened
+    | Commitments
+    | Began
+    | TurnRecord
+    | Accepted
+    | RefusedMove
+    | Thought
+    | Failed
+    | Given
+    | Ended
 )
 
 

@@ -37,7 +37,7 @@ from .records import (
     Record,
     RefusedMove,
     Thought,
-    Turn,
+    TurnRecord,
 )
 
 ATTEMPTS = 3
@@ -63,7 +63,7 @@ class Scorebook:
         self.commitments = Commitments()
         self.nonces: tuple[str, str] | None = None
         self.game: Game | None = None
-        self.turns: list[Turn] = []
+        self.turns: list[TurnRecord] = []
         self.refusals: list[RefusedMove] = []
         self.faults: list[Accusation] = []
         self.evidence: list[str] = []
@@ -240,7 +240,9 @@ class Scorebook:
             raise IllegalMove("not_a_move", str(error)) from None
         return self.game.play(move, self._words)
 
-    def play(self, text: str, now_ms: int, round_trip_ms: int = 0, host_lag_ms: int = 0) -> Turn:
+    def play(
+        self, text: str, now_ms: int, round_trip_ms: int = 0, host_lag_ms: int = 0
+    ) -> TurnRecord:
         """Make a move, stop its seat's clock, draw; raise IllegalMove before any change.
 
         No play may be open.
@@ -287,7 +289,7 @@ class Scorebook:
 
     def judge(
         self, ruling: Ruling, now_ms: int, round_trip_ms: int = 0, host_lag_ms: int = 0
-    ) -> Turn:
+    ) -> TurnRecord:
         """Carry out the ruling on a challenge, and stop the challenger's clock."""
         assert self.game is not None, "a play is open"
         after = self.game.judged(ruling)
@@ -306,7 +308,7 @@ class Scorebook:
         now_ms: int,
         round_trip_ms: int,
         host_lag_ms: int,
-    ) -> Turn:
+    ) -> TurnRecord:
         """Return the record of a turn or a challenge, with its cost on the running clock."""
         assert self.game is not None, "the game has begun"
         seat, time = self.game.position.on_turn, self.opened.time
@@ -316,7 +318,7 @@ class Scorebook:
         clocks[seat] -= think_ms
         if move not in (WITHDRAWN, UPHELD):
             clocks[seat] += time.increment_ms
-        return Turn(
+        return TurnRecord(
             **self._shown(self.game, after, move),
             move=move,
             clocks=(clocks[0], clocks[1]),
@@ -378,7 +380,7 @@ class Scorebook:
             case Began(nonces=nonces):
                 self.nonces = nonces
                 self.game = self._deal(nonces)
-            case Turn():
+            case TurnRecord():
                 self._replay(record)
             case Accepted():
                 self._accept(record)
@@ -417,7 +419,7 @@ class Scorebook:
         self.turns[-1] = replace(open_play, rack_after=rack)
         self.game = after
 
-    def _replay(self, turn: Turn) -> None:
+    def _replay(self, turn: TurnRecord) -> None:
         """Take a turn of a journal; raise ValueError if replaying it gives anything else."""
         if self.game is None:
             raise ValueError("a turn before the start")
@@ -471,7 +473,7 @@ class Scorebook:
         )
         return Game.start(self.rules, bag, self.opening)
 
-    def _finish(self, turn: Turn, after: Game) -> None:
+    def _finish(self, turn: TurnRecord, after: Game) -> None:
         if turn.challenge == "lost":
             self._stand(after)
         self.turns.append(turn)

@@ -35,7 +35,7 @@ from protocol.session import Answer, ArbiterSession, FromArbiter, Repeated
 
 from . import views
 from .nonces import Nonces
-from .records import Began, Failed, Given, Record, RefusedMove, Thought, Turn
+from .records import Began, Failed, Given, Record, RefusedMove, Thought, TurnRecord
 from .scorebook import ATTEMPTS, Scorebook, accusation
 from .views import EVERYBODY, Recipient
 
@@ -415,7 +415,7 @@ class Table:
         let_off = min(round_trip_ms, self.book.opened.time.lag_ms) + host_lag_ms
         return self.book.elapsed(now_ms) - let_off
 
-    def _told(self, turn: Turn, now_ms: int) -> Effects:
+    def _told(self, turn: TurnRecord, now_ms: int) -> Effects:
         """Tell everybody of an event that the book has, and end the game if it did."""
         told = self._say_to_all(lambda to: views.played(self.book, turn, to))
         return Effects(records=(turn,)) + told + self._end_if_over(now_ms)
@@ -438,7 +438,7 @@ class Table:
         record = self.book.accept()
         return Effects(records=(record,)) + self._tell_drawn(self.book.turns[-1])
 
-    def _tell_drawn(self, play: Turn) -> Effects:
+    def _tell_drawn(self, play: TurnRecord) -> Effects:
         return self._say(play.seat, views.drawn(self.book, play))
 
     def _refuse(self, seat: int, move: str, error: IllegalMove, now_ms: int) -> Effects:

@@ -31,7 +31,7 @@ from protocol.messages import (
 )
 from protocol.parts import OUTCOMES, WITHDRAWN, Estimates, Style, thoughts_of
 
-from .records import Accepted, Began, Ended, Opened, Record, RefusedMove, Thought, Turn
+from .records import Accepted, Began, Ended, Opened, Record, RefusedMove, Thought, TurnRecord
 from .scorebook import ATTEMPTS, Scorebook
 
 OWNER: Literal["owner"] = "owner"
@@ -138,7 +138,7 @@ def refused(book: Scorebook, refusal: RefusedMove, now_ms: int) -> Refused:
     )
 
 
-def played(book: Scorebook, turn: Turn, recipient: Viewer) -> Played:
+def played(book: Scorebook, turn: TurnRecord, recipient: Viewer) -> Played:
     """Return the message about a turn; exchanged tiles and the new rack only for its player."""
     own = recipient in (turn.seat, OWNER)
     return Played(
@@ -159,7 +159,7 @@ def played(book: Scorebook, turn: Turn, recipient: Viewer) -> Played:
     )
 
 
-def drawn(book: Scorebook, turn: Turn) -> Drawn:
+def drawn(book: Scorebook, turn: TurnRecord) -> Drawn:
     """Return the message to the player of a play that it stands, with the rack after drawing."""
     return Drawn(game=book.opened.game, seq=turn.seq, rack=turn.rack_after)
 
@@ -173,7 +173,7 @@ def missed(book: Scorebook, seat: int, known: int) -> Iterator[Played | Drawn]:
             yield drawn(book, turn)
 
 
-def _was_open(book: Scorebook, turn: Turn, later: Turn | None) -> bool:
+def _was_open(book: Scorebook, turn: TurnRecord, later: TurnRecord | None) -> bool:
     """Return whether a play could be challenged, and stands."""
     if book.rules.challenge == "void" or turn.challenge is not UNSET or not turn.words:
         return False
@@ -242,13 +242,13 @@ def on_own_screen(book: Scorebook, record: Record, now_ms: int) -> Iterator[From
     match record:
         case Began():
             yield started(book, OWNER, now_ms)
-        case Turn():
+        case TurnRecord():
             yield played(book, record, OWNER)
         case Thought():
             yield _info(book, record)
         case Ended():
             yield game_over(book)
-    if isinstance(record, Began | Turn | Accepted) and book.on_turn is not None:
+    if isinstance(record, Began | TurnRecord | Accepted) and book.on_turn is not None:
         yield your_turn(book, now_ms, OWNER)
 
 
@@ -285,11 +285,13 @@ def disclosed(records: Sequence[Record], recipient: Viewer) -> tuple[DisclosedTu
         if isinstance(record, Thought):
             thoughts.setdefault(record.seq, []).append(record)
     return tuple(
-        _disclosed(turn, thoughts.get(turn.seq, ())) for turn in records if isinstance(turn, Turn)
+        _disclosed(turn, thoughts.get(turn.seq, ()))
+        for turn in records
+        if isinstance(turn, TurnRecord)
     )
 
 
-def _disclosed(turn: Turn, thoughts: Sequence[Thought]) -> DisclosedTurn:
+def _disclosed(turn: TurnRecord, thoughts: Sequence[Thought]) -> DisclosedTurn:
     last: dict[str, Any] = {}
     for thought in thoughts:
         sent = {name: getattr(thought, name) for name in Estimates.__struct_fields__}

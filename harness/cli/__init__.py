@@ -7,8 +7,8 @@ import signal
 import sys
 import threading
 from collections.abc import Sequence
+from contextlib import suppress
 from errno import ENAMETOOLONG, ENOSPC
-from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from types import FrameType
@@ -17,12 +17,6 @@ from typing import Any, NoReturn
 from cyclopts import App, CycloptsError, Group, Parameter
 
 __all__ = ["COMMANDS", "GROUPS", "command_line", "main", "run_command"]
-
-# A user's bot.py or engine.py, in a folder of PYTHONPATH, would be found before ours.
-sys.path.insert(0, str(Path(__file__).parents[2]))
-for _ours in ("bot", "engine", "lexicons", "protocol"):
-    import_module(_ours)
-del sys.path[0]
 
 GROUPS = {
     "Play": {
@@ -115,7 +109,8 @@ def command_line(*asked: str) -> App:
     app = App(
         name="tilewire",
         help=_HELP,
-        version=lambda: version("tilewire"),
+        version=_versions,
+        version_format="plaintext",
         default_parameter=Parameter(show_default=_default),
         config=_check_values,
         suppress_keyboard_interrupt=False,
@@ -133,6 +128,30 @@ def command_line(*asked: str) -> App:
             help_ = None if name in asked else line
             app.command(target, name=name, help=help_, group=group, sort_key=key)
     return app
+
+
+def _versions() -> str:
+    """Return the versions that a report of a fault should name, and where kernels are kept."""
+    import platform
+    import subprocess
+
+    from lexicons.cache import user_cache
+
+    checkout = Path(__file__).parents[2]
+    ask = ["git", "-C", str(checkout), "describe", "--always", "--dirty", "--exclude=*"]
+    commit = ""
+    if (checkout / ".git").exists():
+        with suppress(OSError):  # no git
+            commit = subprocess.run(ask, check=False, capture_output=True, text=True).stdout.strip()
+    try:
+        cache = str(user_cache())
+    except OSError as error:
+        cache = str(error)
+    return (
+        f"tilewire {version('tilewire')}{commit and f' (commit {commit})'}\n"
+        f"Python {platform.python_version()}, numba {version('numba')}\n"
+        f"cache: {cache}"
+    )
 
 
 def _check_values(*given: Any) -> None:

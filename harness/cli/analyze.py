@@ -40,7 +40,7 @@ from .study_run import StudyRun, check_drawable, check_writable
 if TYPE_CHECKING:
     from engine.endgame.solver import EndgameSolver
     from engine.rules.rules import Rules
-    from harness.analysis.review import Turn
+    from harness.analysis.review import ReviewedTurn
     from lexicons.store import Lexicon
 
 MOST_RACKS = 200_000
@@ -168,12 +168,12 @@ def analyze(
         turns = [_trying(turns[0], play, rules)]
     judge = Judge.load(tables, rules, "bot.search.analysis.findings")
     note_unknown_words(judge.words, *(turn.position.board for turn in turns))
-    from bot.search.analysis.findings import Settings
+    from bot.search.analysis.findings import SearchTools
 
     from .findings_view import review_game, show_position
 
     usual_ms = 1_000 if is_review else 10_000
-    settings = Settings(
+    settings = SearchTools(
         rules,
         Resources(judge.words, judge.leaves, judge.win_probabilities, threads),
         candidates=candidates,
@@ -194,12 +194,12 @@ def analyze(
             show_position(turns[0], settings, stop.is_set, as_json=json_)
 
 
-def _turns(what: str, game: GameFile | None, rules: Rules, lexicon: str) -> list[Turn]:
+def _turns(what: str, game: GameFile | None, rules: Rules, lexicon: str) -> list[ReviewedTurn]:
     """Return the turns of a game, or the one that is asked about, or fail."""
-    from harness.analysis.review import Turn, turn_before, turns_of
+    from harness.analysis.review import ReviewedTurn, turn_before, turns_of
 
     if game is None:
-        return [Turn(read_position(what, rules, lexicon, has_choice=True))]
+        return [ReviewedTurn(read_position(what, rules, lexicon, has_choice=True))]
     if game.line is None:
         with sentences(f"{game.path}: "):
             turns = turns_of(game.gcg, game.played, rules)
@@ -211,7 +211,7 @@ def _turns(what: str, game: GameFile | None, rules: Rules, lexicon: str) -> list
     return turns
 
 
-def _trying(turn: Turn, play: str, rules: Rules) -> Turn:
+def _trying(turn: ReviewedTurn, play: str, rules: Rules) -> ReviewedTurn:
     """Return a turn with the move of ``--play`` in place of the played one, or fail."""
     from harness.analysis.sheet import read_try
 
@@ -475,7 +475,7 @@ def _model(name: ModelName, points: float | None, temperature: float | None) -> 
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedPlay:
     """A play that is asked about, and where it is from."""
 
     position: Position
@@ -485,7 +485,7 @@ class _Asked:
     nick: str = ""
 
 
-def _asked(what: str, play: str | None, rules: Rules, lexicon: str, *, strict: bool) -> _Asked:
+def _asked(what: str, play: str | None, rules: Rules, lexicon: str, *, strict: bool) -> _AskedPlay:
     """Read a position and a play; a line of a game has both."""
     game = read_game(what, rules, strict=strict)
     if game is None:
@@ -495,7 +495,7 @@ def _asked(what: str, play: str | None, rules: Rules, lexicon: str, *, strict: b
                 "which play? A position has none: give --play '8D WORD', '-3' (three tiles "
                 "exchanged) or '-' (a pass)"
             )
-        return _Asked(position, _read(play, position, rules))
+        return _AskedPlay(position, _read(play, position, rules))
     line, steps = game.named_line, game.played.steps
     where = f"{game.path}@{line}: "
     if line > len(steps):
@@ -512,7 +512,7 @@ def _asked(what: str, play: str | None, rules: Rules, lexicon: str, *, strict: b
     else:
         move = int(step.event.detail) if step.move is None else step.move
     game.compare_words(lexicon)
-    return _Asked(step.before, move, where, line, game.gcg.players[step.seat].nick)
+    return _AskedPlay(step.before, move, where, line, game.gcg.players[step.seat].nick)
 
 
 def _read(play: str, position: Position, rules: Rules) -> Move | int:

@@ -218,14 +218,14 @@ def deadlines(
         raise CommandFailed("seats load tables by name: leave out --words and --leaves synthetic")
     if to < from_:
         raise CommandFailed("--to must be at least as long as --from")
-    from harness.lab.bench.deadlines import Answer, DeadlineSettings, ask_for_moves, summary
+    from harness.lab.bench.deadlines import DeadlineSettings, TimedAnswer, ask_for_moves, summary
 
     options.log_to_stderr(verbose=False)
     options.check_local(bot)
     field = playing.field(*seat_modules(bot))
     tables = options.TableOptions(playing.lexicon, playing.leaves, playing.winprob)
     given = tables.for_game(playing.rules or field.rules.name, playing.threads)
-    answers: list[Answer] = []
+    answers: list[TimedAnswer] = []
     try:
         with sentences(), sentences(kinds=(ChannelClosed,), status=1):
             settings = DeadlineSettings(bot, given, moves, load, from_, to, playing.seed)

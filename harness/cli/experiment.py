@@ -17,7 +17,7 @@ from .preparing import seat_modules
 from .study_run import Many, StudyRun, explaining, load_field, show_rows
 
 if TYPE_CHECKING:
-    from harness.lab.studies.duel import Judge
+    from harness.lab.studies.duel import KernelEvaluator
     from harness.lab.study_context import Field
 
 app = App(
@@ -89,7 +89,7 @@ def _check_cores(run: StudyRun, *seats: str) -> None:
         run.check_cores()
 
 
-def _judge(name: str, field: Field) -> Judge:
+def _judge(name: str, field: Field) -> KernelEvaluator:
     from bot.registry import known_bots
     from harness.lab.studies.duel import JUDGES, judge_of
 

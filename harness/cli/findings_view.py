@@ -12,14 +12,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from bot.search.analysis.findings import INTERVAL, Findings, Settings
+from bot.search.analysis.findings import INTERVAL, Findings, SearchTools
 from bot.search.analysis.over_racks import OverRacks
 from engine.movegen.evaluation import POINT
 from engine.notation.move_text import format_full_move
 from engine.rules.moves import PASS
 from engine.rules.rules import Rules
 from harness.analysis.as_json import answer_json
-from harness.analysis.review import Turn, analyse_turn, review
+from harness.analysis.review import ReviewedTurn, analyse_turn, review
 from harness.analysis.verdict import (
     CAVEAT,
     GRADED,
@@ -72,7 +72,7 @@ _BELOW_0 = (
 
 
 def show_position(
-    turn: Turn, settings: Settings, stopped: Callable[[], bool], *, as_json: bool
+    turn: ReviewedTurn, settings: SearchTools, stopped: Callable[[], bool], *, as_json: bool
 ) -> None:
     """Analyse a position; in a terminal draw it as the search goes on, elsewhere at the end."""
     rules = settings.rules
@@ -100,7 +100,7 @@ def show_position(
 
 
 def review_game(
-    turns: list[Turn], settings: Settings, stopped: Callable[[], bool], *, as_json: bool
+    turns: list[ReviewedTurn], settings: SearchTools, stopped: Callable[[], bool], *, as_json: bool
 ) -> None:
     """Analyse every turn of which the rack or the tiles played are known, and sum up.
 
@@ -132,7 +132,9 @@ def review_game(
         print_view(Group(*parts), console)
 
 
-def _print_json(turn: Turn, findings: Findings | OverRacks | None, settings: Settings) -> None:
+def _print_json(
+    turn: ReviewedTurn, findings: Findings | OverRacks | None, settings: SearchTools
+) -> None:
     if findings is None:
         known = {"line": turn.line, "player": turn.nick, "left_out": turn.obstacle}
     else:
@@ -255,7 +257,7 @@ def _sheet(reviewed: Sequence[Reviewed], rules: Rules, width: int) -> Table:
     return _table(_SHEET, rows, width, ("before", "after", "player", "±"))
 
 
-def _turn_row(turn: Turn, findings: Findings | OverRacks, rules: Rules) -> tuple[str, ...]:
+def _turn_row(turn: ReviewedTurn, findings: Findings | OverRacks, rules: Rules) -> tuple[str, ...]:
     board, alphabet = turn.position.board, rules.distribution.alphabet
     best = before = after = cost = error = points = graded = DASH
     loss, played, guess, mark, width = None, "", "", "", INTERVAL

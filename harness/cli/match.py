@@ -28,7 +28,7 @@ from harness.matches.config import MatchError, TournamentConfig, read_config, wr
 from harness.matches.folder import FolderContents, MatchFolder
 from harness.matches.progress import MatchProgress, TournamentProgress
 from harness.matches.report import test_progress, write_summary
-from harness.matches.sequential import State, expected_pairs, state_of, write_hypothesis
+from harness.matches.sequential import TestState, expected_pairs, state_of, write_hypothesis
 from harness.matches.significance import pairs_needed
 from harness.matches.tournament import Tournament, measure_luck
 from harness.seats.seat_factory import SeatMaker
@@ -388,7 +388,7 @@ async def _pause(
         await asyncio.sleep(0.5)
 
 
-def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] | None:
+def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], TestState] | None:
     """Return a function for the state of a match's sequential test, if it has one.
 
     The state is worked out once for each result.
@@ -400,7 +400,7 @@ def _tested(terms: TournamentConfig, files: MatchFolder) -> Callable[[], State] 
     undecided = 0  # pairs
 
     @lru_cache(maxsize=1)
-    def after(_games: int) -> State:
+    def after(_games: int) -> TestState:
         nonlocal undecided
         state = state_of(test, files.results, undecided)
         undecided = undecided if state.is_decided else state.pairs

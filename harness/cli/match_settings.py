@@ -17,7 +17,7 @@ from msgspec import Meta
 
 from bot.cores import usable_cores
 from bot.players.options import parse_duration
-from bot.registry import SeatError, SeatSpec
+from bot.registry import LEVELS, SeatError, SeatSpec
 from bot.seat.containment import containment
 from bot.seat_text import LONGEST_NAME, beside, parse_seat
 from engine.notation.cgp import read_cgp
@@ -65,7 +65,7 @@ _DURATIONS = ("time", "increment", "max_overtime", "move_cap", "margin", "first_
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Settings:
+class EventSettings:
     """What matches and tournaments have in common: options, and keys of a TOML file."""
 
     seats: Annotated[list[str] | None, Parameter(parse=False)] = None
@@ -135,7 +135,7 @@ class Settings:
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class MatchSettings(Settings):
+class MatchSettings(EventSettings):
     """Settings of a match, which a sequential test may end."""
 
     sprt: Annotated[str | None, _TEST] = None
@@ -152,7 +152,7 @@ class MatchSettings(Settings):
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class TournamentSettings(Settings):
+class TournamentSettings(EventSettings):
     """Settings of a tournament."""
 
     format: Annotated[Format | None, _GAMES] = None
@@ -167,7 +167,7 @@ class TournamentSettings(Settings):
     third the fourth, even if they have met before. [default: 0]"""
 
 
-_S = TypeVar("_S", bound=Settings)
+_S = TypeVar("_S", bound=EventSettings)
 
 
 def read_settings(path: Path, given: _S) -> _S:
@@ -192,7 +192,7 @@ def read_settings(path: Path, given: _S) -> _S:
 
 
 def configure(
-    seats: Sequence[str], settings: Settings, *, guests_at: str | None = None
+    seats: Sequence[str], settings: EventSettings, *, guests_at: str | None = None
 ) -> tuple[TournamentConfig, Lexicon]:
     """Return the configuration of these seats and settings, checked, and its words; or fail.
 
@@ -261,7 +261,7 @@ def configure(
 
 
 def _time_control(
-    settings: Settings, specs: Sequence[SeatSpec], guests_at: str | None
+    settings: EventSettings, specs: Sequence[SeatSpec], guests_at: str | None
 ) -> TimeControl:
     """Return the clocks, by default 25 minutes a side and as tournaments have overtime."""
     time, increment = settings.ms("time"), settings.ms("increment") or 0
@@ -284,7 +284,7 @@ def _time_control(
 
 
 def _check_shared_draws(
-    specs: Sequence[SeatSpec], settings: Settings, *, contained: bool, tests: bool
+    specs: Sequence[SeatSpec], settings: EventSettings, *, contained: bool, tests: bool
 ) -> None:
     """Check that all seats may share draws, if the settings need that, or fail."""
     reasons = [(spec.text, spec.may_remember(contained=contained)) for spec in specs]
@@ -318,10 +318,8 @@ def _seat(text: str, folder: Path = Path()) -> SeatSpec:
     try:
         return parse_seat(text, folder)
     except SeatError:
-        from .play import HANDICAPS  # imports the server
-
-        if text in HANDICAPS:
-            seat, _ = HANDICAPS[text]
+        if text in LEVELS:
+            seat, _ = LEVELS[text]
             raise CommandFailed(f"{text} is a level of tilewire play: {seat}") from None
         raise
 
@@ -388,7 +386,7 @@ def _test(settings: MatchSettings) -> SequentialTest | None:
 
 
 def resumed_config(
-    folder: Path, kind: Literal["match", "tournament"], settings: Settings, *, anew: bool
+    folder: Path, kind: Literal["match", "tournament"], settings: EventSettings, *, anew: bool
 ) -> TournamentConfig:
     """Read the configuration to resume in a folder, with more games or rounds if these are set.
 

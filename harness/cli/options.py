@@ -553,14 +553,14 @@ def working(on: str | Callable[[], str]) -> Iterator[None]:
 
 def compile_first(modules: Iterable[str]) -> None:
     """Compile the missing kernels of modules and of what they import, and show how far it is."""
-    from bot.seat.compilation import CompilationFailed, Progress, compile_kernels
+    from bot.seat.compilation import CompilationFailed, StepProgress, compile_kernels
 
     began = told = time.monotonic()
-    first: Progress | None = None
-    last = Progress(0, 0, 0.0)
+    first: StepProgress | None = None
+    last = StepProgress(0, 0, 0.0)
     is_waiting = False
 
-    def show(progress: Progress) -> None:
+    def show(progress: StepProgress) -> None:
         nonlocal told, first, last, is_waiting
         last, now = progress, time.monotonic()
         if first is None:

@@ -17,7 +17,7 @@ from rich.console import Console
 
 from bot.cores import usable_cores
 from bot.equipment import Equipment
-from bot.registry import SeatError, SeatSpec, known_bots
+from bot.registry import LEVELS, SeatError, SeatSpec, known_bots, usual_bots
 from bot.seat_text import LONGEST_NAME, parse_seat
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.database import JournalError
@@ -55,15 +55,6 @@ PORT = 8484
 
 ANYBODY = "club"
 """The bot in a terminal, if none is named."""
-HANDICAPS = {
-    "beginner": ("static?temperature=15", "misses most good plays; about 180 points a game"),
-    "casual": ("static?temperature=10", "misses many good plays; about 250 points a game"),
-    "club": ("static?temperature=7", "often plays second best; about 325 points a game"),
-    "advanced": ("static?temperature=5", "plays well, with mistakes; about 375 points a game"),
-    "expert": ("static?temperature=3", "makes few mistakes; about 420 points a game"),
-    "champion-1s": ("champion?time=1s", "champion, with at most a second a turn"),
-}
-"""Levels, beside the bots of ``serve``: seat and description (measured in ``docs/play.md``)."""
 OWN_ANALYSIS = AnalysisSettings(seconds=600, seconds_per_hour=36_000, per_visitor=30)
 NOBODY = "you"
 """The name of a person whose login name can't be used."""
@@ -114,10 +105,9 @@ def play(
     with sentences():
         check_admission(Admission(), games)
     equipment = tables.for_game(rules, threads)
-    own = [("", name, spec) for name, spec in specs.items() if name not in HANDICAPS]
+    own = [("", name, spec) for name, spec in specs.items() if name not in LEVELS]
     prepare(own, equipment, ANALYST, hidden=files_at(db))
-    abouts = {each: sentence for each, (_, sentence) in HANDICAPS.items()}
-    offers = offered(specs, abouts, name=person, opponent=opponent, is_private=True)
+    offers = offered(specs, name=person, opponent=opponent, is_private=True)
     house = OwnServer(equipment, specs, offers, clock, games, host, port, db, name is not None)
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         is_chosen = rules is not None or tables.lexicon != Equipment.lexicon
@@ -128,8 +118,7 @@ def play(
 
 def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
     """Return the bots by name, with the one that is asked for, and the name of that one."""
-    texts = {name: seat for name, (seat, _) in HANDICAPS.items()}
-    specs = read_bots(texts | {name: name for name in known_bots()})
+    specs = read_bots(usual_bots())
     if asked is None or asked in specs:
         return specs, asked
     with sentences():
@@ -139,8 +128,8 @@ def _bots(asked: str | None) -> tuple[dict[str, SeatSpec], str | None]:
             name = asked.partition("?")[0]
             if ":" in name or name in known_bots():
                 raise
-            here = f"here also {', '.join(HANDICAPS)}, without options"
-            raise SeatError(f"{error}; {here}{did_you_mean(name, HANDICAPS)}") from None
+            here = f"here also {', '.join(LEVELS)}, without options"
+            raise SeatError(f"{error}; {here}{did_you_mean(name, LEVELS)}") from None
     if spec.kind == "guest":
         raise CommandFailed(f"{asked}: a guest dials in to a tournament; name a bot")
     if (name := spec.name) in specs:

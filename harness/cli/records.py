@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from msgspec.structs import replace
 
-from harness.arbiter.records import Turn, verdict
+from harness.arbiter.records import TurnRecord, verdict
 from harness.figures import counted, moment, plain, table
 from harness.writing import write_file
 from lexicons.store import lexicon_names
@@ -76,7 +76,7 @@ def games(
         for game in kept:
             opened, change = game.opened, corrected.get(game.game, {})
             ended = game.ended and replace(game.ended, **change)
-            turns = [record for record in game.records if isinstance(record, Turn)]
+            turns = [record for record in game.records if isinstance(record, TurnRecord)]
             last = ended or (turns[-1] if turns else None)
             void = ended is not None and ended.outcome in ("host_error", "no_show")
             outcome = ("void" if void else CORRECTED) if change else ended and ended.outcome

@@ -22,7 +22,7 @@ from .positions import read_game
 from .study_run import StudyRun
 
 if TYPE_CHECKING:
-    from bot.search.analysis.findings import Settings
+    from bot.search.analysis.findings import SearchTools
     from harness.lab.studies.reviews import GivenGame
     from harness.lab.study import Record
 
@@ -94,7 +94,7 @@ def _aliases(given: Sequence[str]) -> dict[str, str]:
 
 
 def review_games(
-    games: Mapping[int, GivenGame], left_out: Sequence[str], settings: Settings, run: StudyRun
+    games: Mapping[int, GivenGame], left_out: Sequence[str], settings: SearchTools, run: StudyRun
 ) -> None:
     """Review games, print their tables, and write ``turns.csv`` and ``review.html``.
 

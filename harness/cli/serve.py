@@ -14,7 +14,7 @@ import msgspec
 from cyclopts import Parameter
 
 from bot.cores import usable_cores
-from bot.registry import SeatError, SeatSpec, known_bots
+from bot.registry import LEVELS, SeatError, SeatSpec, usual_bots
 from harness.arbiter.clock import is_loopback
 from harness.arbiter.database import JournalError
 from harness.arbiter.journal import Journal
@@ -31,7 +31,7 @@ from harness.server.ladder.settings import (
 from harness.server.page_analysis.process import AnalysisProcess
 from harness.server.page_analysis.queue import AnalysisSettings
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper
 from protocol.accepting import check_address
 from protocol.errors import PeerError
@@ -236,7 +236,11 @@ def serve(
         options.check_pondering(settings["max_games"], threads, "--max-games or --threads")
     hidden = (*access.hidden, *files_at(settings["db"]))
     analyst = [ANALYST] if settings["analysis"].workers else []
-    seats = (("" if name == it.text else f"bots.{name}: ", name, it) for name, it in specs.items())
+    seats = (
+        ("" if name == it.text else f"bots.{name}: ", name, it)
+        for name, it in specs.items()
+        if name not in LEVELS or name in settings["bots"]
+    )
     prepare(seats, equipment, *analyst, hidden=hidden)
     kinds = {name: (equipped(kind), kind.get("time")) for name, kind in settings["tables"].items()}
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
@@ -297,7 +301,7 @@ def _run_tournament(
     async def run() -> None:
         with closing(Journal(plan.files.path / "match.db", RESERVE_BYTES)) as journal:
             server = MatchServer(
-                Tables(TableKind(lexicon=words)),
+                ServerTables(TableKind(lexicon=words)),
                 journal,
                 Gatekeeper(journal, access.tokens, plan.entrants),
                 host=settings["host"],
@@ -335,11 +339,10 @@ def read_config(config: Path | None) -> ServerFile:
 
 def _bots(settings: ServerFile) -> dict[str, SeatSpec]:
     """Return a server's bots by name, and check that those which the ladder names are there."""
-    bots = {name: name for name in known_bots()} | settings["bots"]
-    specs = read_bots(bots)
+    specs = read_bots(usual_bots() | settings["bots"])
     if "ladder" in settings:
         with sentences():
-            check_ladder(settings["ladder"], bots.keys(), {MAIN, *settings["tables"]})
+            check_ladder(settings["ladder"], specs.keys(), {MAIN, *settings["tables"]})
     return specs
 
 

@@ -35,7 +35,7 @@ from harness.seats.seats import Worker
 from harness.server.ladder.settings import ServerTime
 from harness.server.play import Offered
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from lexicons.store import Lexicon, load_lexicon
 from protocol.errors import PeerError
 from protocol.parts import TimeControl
@@ -95,11 +95,9 @@ def read_bots(texts: Mapping[str, str]) -> dict[str, SeatSpec]:
     return specs
 
 
-def offered(
-    specs: Mapping[str, SeatSpec], abouts: Mapping[str, str] = {}, **others: Any
-) -> Offered:
-    """Return what a server offers to people: its bots, the weakest first; ``abouts`` replace."""
-    told = {name: abouts.get(name) or about(specs[name]) for name in by_strength(specs)}
+def offered(specs: Mapping[str, SeatSpec], **others: Any) -> Offered:
+    """Return what a server offers to people: its bots, the weakest first."""
+    told = {name: about(specs[name]) for name in by_strength(specs)}
     wins = {name: wins_against_static(spec) for name, spec in specs.items()}
     return Offered(
         told, wins={name: won for name, won in wins.items() if won is not None}, **others
@@ -133,7 +131,7 @@ class House:
         self._numbers = count()  # of games, so that each has random numbers of its own
         main = self._open(MAIN, equipment, None)
         kinds = [self._open(name, *what) for name, what in others.items()]
-        self.tables = Tables(main, kinds, self._of_game)
+        self.tables = ServerTables(main, kinds, self._of_game)
 
     def _open(
         self,

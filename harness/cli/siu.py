@@ -10,7 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from bot.seat.runtime import set_pipes_aside, software
-from bot.siu.settings import Settings, with_option
+from bot.siu.settings import SiuSettings, with_option
 
 from .failing import sentences, stop_status
 from .options import SeedOption, TableOptions, ThreadsOption
@@ -34,7 +34,7 @@ def siu(
         names_only: Take no path from a front end, only names of what is embedded or in the folders
             of --data: for a front end that should see no other files.
     """
-    settings = Settings()
+    settings = SiuSettings()
     for option, name, value in (
         ("--data", "DataPath", data),
         ("--lexicon", "Lexicon", tables.lexicon),

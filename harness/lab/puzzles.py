@@ -29,7 +29,7 @@ from engine.preendgame.scenarios import FullPosition
 from engine.rules.moves import PLAYED_THROUGH, Move, Place
 from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import Rules, points_of, score_play
-from harness.analysis.puzzles import Line, PreEndgamePuzzle, Puzzle, PuzzleMaker, share
+from harness.analysis.puzzles import BestLine, PreEndgamePuzzle, Puzzle, PuzzleMaker, share
 from harness.server.answers import board_and_tiles
 from harness.writing import write_file
 from lexicons.alphabet import as_tiles
@@ -158,7 +158,7 @@ def write_puzzle(puzzle: Puzzle, rules: Rules) -> dict[str, Any]:
     def text(move: Move) -> str:
         return format_move(move, alphabet)
 
-    def turns(line: Line) -> list[tuple[str, int]]:
+    def turns(line: BestLine) -> list[tuple[str, int]]:
         return list(zip(map(text, line.moves), line.scores, strict=True))
 
     position = replace(puzzle.position, scoreless_turns=0)

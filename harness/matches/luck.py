@@ -32,7 +32,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from engine.inference.equity_loss import EquityLosses, Play
+from engine.inference.equity_loss import EquityLosses, OpponentPlay
 from engine.movegen.generator import Generator
 from engine.rules.bag import dealing_order
 from engine.rules.game import Game, Turn
@@ -105,7 +105,9 @@ class LuckMeter:
         chance, table = np.random.default_rng(seed), self._chances
         for draw in _judged_draws(game):
             racks = draw.racks(self._samples, chance)
-            play = Play(draw.board, PASS, 0, racks.shape[1], max(draw.left, 1), draw.may_exchange)
+            play = OpponentPlay(
+                draw.board, PASS, 0, racks.shape[1], max(draw.left, 1), draw.may_exchange
+            )
             # What a pass loses is what the best play is worth.
             losses = EquityLosses(self._generator, play, _REACH).of(racks, racks[:, :0])
             points = losses / 1000

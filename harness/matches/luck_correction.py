@@ -22,7 +22,7 @@ from .significance import FEWEST_UNITS, mean_and_error
 
 
 @dataclass(frozen=True)
-class Correction:
+class CorrectedMean:
     """A mean over games, with and without luck; errors are half widths of 95 % intervals."""
 
     plain: float | None
@@ -48,11 +48,11 @@ class CorrectedMatch:
     games: int
     unknown: int
     """Games among them whose luck is not known, which count as they ended."""
-    win_rate: Correction
-    spread: Correction
+    win_rate: CorrectedMean
+    spread: CorrectedMean
 
 
-def correction(values: F64, luck: F64, pair_of: I64) -> Correction:
+def correction(values: F64, luck: F64, pair_of: I64) -> CorrectedMean:
     """Correct the mean of ``values`` for luck; all are [games], ``pair_of`` has pair numbers.
 
     Errors are None below ``FEWEST_UNITS``, which can't tell skill from luck.
@@ -60,7 +60,7 @@ def correction(values: F64, luck: F64, pair_of: I64) -> Correction:
     found = [mean_and_error(each, pair_of) for each in (values, values - luck, luck)]
     if np.unique(pair_of).size < FEWEST_UNITS:
         found = [(mean, None) for mean, _ in found]
-    return Correction(*chain(*found))
+    return CorrectedMean(*chain(*found))
 
 
 def corrected(
@@ -96,7 +96,7 @@ def rows(match: CorrectedMatch) -> list[tuple[str, str]]:
     return shown
 
 
-def _cells(mean: Correction, times: int, unit: str) -> str:
+def _cells(mean: CorrectedMean, times: int, unit: str) -> str:
     """Write a mean without luck, and as it was played."""
     means = ((mean.corrected, mean.corrected_error), (mean.plain, mean.plain_error))
     less, plain = (

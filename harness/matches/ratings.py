@@ -52,7 +52,7 @@ FURTHEST = 4_000.0
 """Bounds are sought up to this distance from the ratings of the others."""
 
 
-class Games(NamedTuple):
+class GameArrays(NamedTuple):
     """Games as arrays, each [games]."""
 
     first: I64
@@ -63,11 +63,11 @@ class Games(NamedTuple):
     unit: I64
     """Games with the same number are a unit: a pair, or a single game."""
 
-    def only(self, chosen: Bools) -> Games:
+    def only(self, chosen: Bools) -> GameArrays:
         """Return some of the games."""
-        return Games(*(column[chosen] for column in self))  # type: ignore[arg-type]
+        return GameArrays(*(column[chosen] for column in self))  # type: ignore[arg-type]
 
-    def between(self, player: int, others: Bools) -> Games:
+    def between(self, player: int, others: Bools) -> GameArrays:
         """Return a player's games against ``others``, bool[players]."""
         first, second = self.first, self.second
         return self.only((first == player) & others[second] | (second == player) & others[first])
@@ -150,7 +150,7 @@ def rate_results(
     ]
     columns = np.array(rows, dtype=np.float64).reshape(-1, 4).T
     first, second, unit = (columns[at].astype(np.int64) for at in (0, 1, 3))
-    return rate_games(list(index), Games(first, second, columns[2], unit), anchors)
+    return rate_games(list(index), GameArrays(first, second, columns[2], unit), anchors)
 
 
 def check_anchors(anchors: Mapping[str, float]) -> None:
@@ -177,7 +177,7 @@ def _check_range(anchors: Mapping[str, float]) -> None:
 
 
 def rate_games(
-    names: Sequence[str], games: Games, anchors: Mapping[str, float] | None = None
+    names: Sequence[str], games: GameArrays, anchors: Mapping[str, float] | None = None
 ) -> Ratings:
     """Rate players ``names`` by games as arrays; see ``rate_results``."""
     _check_range(anchors or {})
@@ -228,7 +228,7 @@ def rate_games(
 # --- who can be compared --------------------------------------------------------------------------
 
 
-def _components(games: Games, held: F64) -> tuple[I64, Bools]:
+def _components(games: GameArrays, held: F64) -> tuple[I64, Bools]:
     """Return each player's component, and whether it can be rated.
 
     In a rated group, chains of wins connect each player with each other; a tie is a win both ways,
@@ -253,7 +253,7 @@ def _components(games: Games, held: F64) -> tuple[I64, Bools]:
     return component, rated
 
 
-def _design(games: Games, players: int) -> Any:
+def _design(games: GameArrays, players: int) -> Any:
     """Return the sparse matrix whose product with ``_Fit.at`` is δ; [games, players + 1]."""
     from scipy.sparse import csr_array
 
@@ -263,7 +263,7 @@ def _design(games: Games, players: int) -> Any:
     return csr_array((sign, (np.tile(np.arange(size), 3), column)), shape=(size, players + 1))
 
 
-def _has_first_move(games: Games, held: F64) -> bool:
+def _has_first_move(games: GameArrays, held: F64) -> bool:
     """Return whether the first-move term has a finite estimate.
 
     It has none if it can grow or fall without limit, with ratings that follow, so that no game
@@ -309,7 +309,7 @@ def log_tie_of(ties: int, games: int) -> float:
     return math.log(2 * ties / max(games - ties, 1)) if ties else -math.inf
 
 
-def _fit(games: Games, component: I64, rated: Bools, held: F64) -> _Fit:
+def _fit(games: GameArrays, component: I64, rated: Bools, held: F64) -> _Fit:
     """Fit the games between rated players.
 
     By Newton's method, at first with steps so short that each goes uphill from any distance (Sun &
@@ -363,7 +363,7 @@ def _known(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-def _units_of(games: Games, players: int) -> I64:
+def _units_of(games: GameArrays, players: int) -> I64:
     """Return how many units each player has, [players]."""
     player, unit = np.append(games.first, games.second), np.tile(games.unit, 2)
     return np.bincount(np.unique(np.stack((player, unit)), axis=1)[0], minlength=players)
@@ -391,7 +391,7 @@ def _superiority(fit: _Fit, units: F64, rated: Bools) -> F64:
     return np.where(known, stdtr(np.clip(fewer - 1, 1, 1e9), ahead), math.nan)
 
 
-def _add_unrated(superiority: F64, games: Games, rated: Bools, fit: _Fit) -> None:
+def _add_unrated(superiority: F64, games: GameArrays, rated: Bools, fit: _Fit) -> None:
     """Fill in how likely unrated players are stronger than rated players, and than opponents."""
     for unrated in np.flatnonzero(~rated).tolist():
         among_rated, others = games.between(unrated, rated), rated.copy()
@@ -407,14 +407,14 @@ def _add_unrated(superiority: F64, games: Games, rated: Bools, fit: _Fit) -> Non
             superiority[unrated, other], superiority[other, unrated] = above, 1 - above
 
 
-def _swept(games: Games, player: int) -> bool | None:
+def _swept(games: GameArrays, player: int) -> bool | None:
     """Return True if a player won all of its games, False if it lost all, else None."""
     points = games.points_of(player)
     alike = points.size and points.min() == points.max() != 0.5
     return bool(points[0]) if alike else None
 
 
-def _log_luck(games: Games, player: int, strength: float, fit: _Fit) -> float:
+def _log_luck(games: GameArrays, player: int, strength: float, fit: _Fit) -> float:
     """Return the log chance that a player of this strength wins, or loses, all games as it did.
 
     As in ``elo_difference``, a unit's chance is taken as the mean chance of its games, which it
@@ -428,7 +428,7 @@ def _log_luck(games: Games, player: int, strength: float, fit: _Fit) -> float:
     return float(np.log(np.bincount(unit_of, weights=chance) / np.bincount(unit_of)).sum())
 
 
-def _bound(games: Games, player: int, fit: _Fit) -> Interval:
+def _bound(games: GameArrays, player: int, fit: _Fit) -> Interval:
     """Return the one-sided bound of a player who won, or lost, all games against the rated."""
     won = _swept(games, player)
     if won is None:

@@ -33,7 +33,7 @@ from .luck_correction import CorrectedMatch, corrected
 from .luck_correction import rows as luck_rows
 from .ratings import PlayerRating, Ratings, rate_results
 from .results import GameResult
-from .sequential import FEWEST_PAIRS, SequentialTest, State, state_of, write_hypothesis
+from .sequential import FEWEST_PAIRS, SequentialTest, TestState, state_of, write_hypothesis
 from .significance import FEWEST_UNITS, SIGNIFICANT, Interval
 from .standings import Standing, standings, what_is_left
 from .statistics import MatchStatistics, as_json_object, match_statistics, rows
@@ -99,7 +99,7 @@ def table_text(
     return plain_text(Group(table, Padding(below, (0, 0, 0, 1))), width)
 
 
-def test_sentence(test: SequentialTest, state: State) -> str:
+def test_sentence(test: SequentialTest, state: TestState) -> str:
     """Return what a sequential test has found."""
     accepted = ""
     if state.is_decided:
@@ -109,13 +109,13 @@ def test_sentence(test: SequentialTest, state: State) -> str:
     return f"{state.verdict}{accepted}, after {counted(state.pairs, 'pair')}; {_llr(state)}"
 
 
-def test_progress(state: State) -> str:
+def test_progress(state: TestState) -> str:
     """Return how far a sequential test is, in few words."""
     more = f", about {state.further_games:,} more games" if state.further_games else ""
     return f"{_llr(state)}{more}"
 
 
-def _llr(state: State) -> str:
+def _llr(state: TestState) -> str:
     """Return the log likelihood ratio with its bounds, and whether there are too few pairs."""
     bounds = f"bounds {number(state.lower, 2)} and {number(state.upper, 2)}"
     few = f", at least {FEWEST_PAIRS} pairs" if state.pairs < FEWEST_PAIRS else ""
@@ -134,7 +134,7 @@ def heading(stats: MatchStatistics) -> str:
     return text
 
 
-class Found(NamedTuple):
+class ReportLine(NamedTuple):
     """A line of what a match has shown: its label, the figure, and what follows it."""
 
     label: str
@@ -142,20 +142,20 @@ class Found(NamedTuple):
     rest: str
 
 
-def verdict(stats: MatchStatistics) -> list[Found]:
+def verdict(stats: MatchStatistics) -> list[ReportLine]:
     """Return what a match has shown; the last line is a sentence."""
     can_tell = stats.units >= FEWEST_UNITS
     biased = ", biased" if stats.stopped_early else ""
     elo = _interval(stats.elo_ci95, 0) if can_tell else ""
     spread = number(stats.mean_spread, sign=True, unit=" points")
     lines = [
-        Found("spread a game", spread, _interval(stats.spread_ci95, 1) + biased),
-        Found("Elo difference", number(stats.elo, 0, sign=True), elo + biased),
+        ReportLine("spread a game", spread, _interval(stats.spread_ci95, 1) + biased),
+        ReportLine("Elo difference", number(stats.elo, 0, sign=True), elo + biased),
     ]
     if can_tell and stats.p_value is not None:
         p = "below 0.001" if stats.p_value < 0.001 else f"{stats.p_value:.2g}"
-        lines.append(Found("p-value", "", f"{p}: how often equal players end this far apart"))
-    return [*lines, Found("", "", _sentence(stats))]
+        lines.append(ReportLine("p-value", "", f"{p}: how often equal players end this far apart"))
+    return [*lines, ReportLine("", "", _sentence(stats))]
 
 
 def _interval(interval: Interval, decimals: int) -> str:
@@ -218,7 +218,7 @@ def standings_table(
     columns = [*COLUMNS]
     if ratings is not None:
         rated = {of.name: of for of in ratings.players}
-        columns.insert(3, Column("rating", lambda of: rated[of.name], write_rating))
+        columns.insert(3, StandingsColumn("rating", lambda of: rated[of.name], write_rating))
     heads = ["", "name", *(column.head for column in columns)]
     rows = [
         [str(place), shortened(plain(of.name), NAME_WIDTH)]
@@ -238,7 +238,7 @@ def standings_table(
     return shown
 
 
-class Column(NamedTuple):
+class StandingsColumn(NamedTuple):
     """A column of the standings."""
 
     head: str
@@ -255,14 +255,16 @@ def points_text(points: float | None) -> str:
 
 
 COLUMNS = (
-    Column("games", lambda of: of.games, lambda games: f"{games:,}"),
-    Column("points", lambda of: of.points, points_text),
-    Column("spread", lambda of: of.spread, lambda spread: number(spread, 0, sign=True)),
-    Column("rate", lambda of: of.rate, share),
-    Column("mean", lambda of: of.mean_score, number),
-    Column("bingos", lambda of: of.mean_bingos, lambda bingos: number(bingos, 2)),
-    Column("a move", lambda of: of.mean_move_ms, duration),
-    Column("faults", lambda of: of.faults.total(), lambda faults: f"{faults:,}" if faults else ""),
+    StandingsColumn("games", lambda of: of.games, lambda games: f"{games:,}"),
+    StandingsColumn("points", lambda of: of.points, points_text),
+    StandingsColumn("spread", lambda of: of.spread, lambda spread: number(spread, 0, sign=True)),
+    StandingsColumn("rate", lambda of: of.rate, share),
+    StandingsColumn("mean", lambda of: of.mean_score, number),
+    StandingsColumn("bingos", lambda of: of.mean_bingos, lambda bingos: number(bingos, 2)),
+    StandingsColumn("a move", lambda of: of.mean_move_ms, duration),
+    StandingsColumn(
+        "faults", lambda of: of.faults.total(), lambda faults: f"{faults:,}" if faults else ""
+    ),
 )
 _DROPPED = ("faults", "a move", "bingos", "mean", "rate")
 """Columns that are left out, in this order, if there is no room."""
@@ -370,7 +372,7 @@ class MatchSummary:
     less_luck: CorrectedMatch | None
     """None: no luck was measured."""
     test: SequentialTest | None
-    state: State | None
+    state: TestState | None
     """Of the test."""
     fresh_draws: dict[str, str]
     """Why pairs share no draws: players, and how each could remember them."""

@@ -14,7 +14,7 @@ from msgspec.structs import asdict, replace
 
 from engine.notation.gcg import GcgGame, GcgPlayer, write_gcg
 from engine.notation.replaying import gcg_from_game
-from harness.arbiter.records import Ended, Opened, Turn, charged_seat, result_text
+from harness.arbiter.records import Ended, Opened, TurnRecord, charged_seat, result_text
 from harness.arbiter.scorebook import Scorebook
 from protocol.messages import GameOver, NewGame, Played
 from protocol.parts import OUTCOMES, Outcome, is_void
@@ -188,7 +188,7 @@ def walkover(
 def seat_result(
     seat: int,
     game: Opened | NewGame,
-    turns: Sequence[Turn | Played],
+    turns: Sequence[TurnRecord | Played],
     over: Ended | GameOver,
     bingos: int,
     before_ms: int,

@@ -78,7 +78,7 @@ class SequentialTest:
 
 
 @dataclass(frozen=True)
-class State:
+class TestState:
     """The state of a test."""
 
     llr: float
@@ -132,7 +132,7 @@ def write_hypothesis(test: SequentialTest, mean: float) -> str:
     return f"{400 * math.log10(mean / (1 - mean)):+.3g} Elo ({100 * mean:.4g} %)"
 
 
-def state_of(test: SequentialTest, results: Sequence[GameResult], undecided: int = 0) -> State:
+def state_of(test: SequentialTest, results: Sequence[GameResult], undecided: int = 0) -> TestState:
     """Return the state of a test after results, which may be in any order.
 
     The first ``undecided`` pairs are known not to decide it; skipping them saves time.
@@ -154,7 +154,7 @@ def _pair_means(test: SequentialTest, results: Sequence[GameResult]) -> F64:
     return np.array(means, dtype=np.float64)
 
 
-def state_of_pairs(test: SequentialTest, means: F64, undecided: int = 0) -> State:
+def state_of_pairs(test: SequentialTest, means: F64, undecided: int = 0) -> TestState:
     """Return the state of a test after pairs: ``means`` [pairs] are side a's per game, in order."""
     lower, upper = test.bounds
     since = max(min(undecided, means.size) - 1, 0)
@@ -165,8 +165,8 @@ def state_of_pairs(test: SequentialTest, means: F64, undecided: int = 0) -> Stat
     llr = float(ratios[pairs - 1 - since]) if pairs else 0.0
     if outside.any():
         verdict: Verdict = "accepted H1" if llr >= upper else "accepted H0"
-        return State(llr, lower, upper, verdict, pairs, 0)
-    return State(llr, lower, upper, "unfinished", pairs, _further_games(test, means, llr))
+        return TestState(llr, lower, upper, verdict, pairs, 0)
+    return TestState(llr, lower, upper, "unfinished", pairs, _further_games(test, means, llr))
 
 
 def log_likelihood_ratios(test: SequentialTest, means: F64, since: int = 0) -> F64:

@@ -1,4 +1,4 @@
-// Analysis by the server: requests over a WebSocket of their own, as docs/analysis.md has them.
+// Analysis by the server: requests over a WebSocket of their own, as docs/api.md has them.
 
 import { ask, gcgPath, Pulse, socketUrl } from "./server.js";
 import { serverTexts } from "./server_texts.js";

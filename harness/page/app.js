@@ -12,10 +12,9 @@
 //   #/study            a board to think at; #/study/LINK: a position; #/study/game/ID/7, #/study/review/ID/7: of a game
 //   #/ladder           how the ladder stands; #/ladder/TABLE: at a table; #/ladder/TABLE/NAME: a player
 
-import { h, toGames } from "./dom.js";
+import { button, h, toGames } from "./dom.js";
 import { HomeView } from "./home.js";
 import { inBrowser } from "./kept.js";
-import { LadderList, LadderPlayer } from "./ladder.js";
 import { LANGUAGES, choose, language } from "./language.js";
 import { GameList, StandingList } from "./lists.js";
 import { AGAIN_MS, about, whyOf } from "./server.js";
@@ -39,7 +38,10 @@ const route = () => {
   if (kind === "game" && id) open(async () => (await import("./game_view.js")).GameView, id, at);
   else if (kind === "play") later(async () => new (await import("./play_view.js")).PlayView());
   else if (kind === "now") later(async () => new (await import("./own.js")).NowView());
-  else if (kind === "ladder") put(turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn));
+  else if (kind === "ladder") later(async () => {
+    const { LadderList, LadderPlayer } = await import("./ladder.js");
+    return turn === undefined ? new LadderList(id) : new LadderPlayer(id, turn);
+  });
   else if (kind === "review") open(async () => (await import("./review_view.js")).ReviewView, id, at);
   else if (kind === "puzzles") later(async () => {
     const { PuzzleList, PuzzleView } = await import("./puzzles_view.js");
@@ -66,7 +68,7 @@ const later = async (load) => {
 
 /** What is shown where a module can't be had: the line is down, or the server has another version by now. */
 const unloaded = () => h("div", {}, h("h1", {}, texts.unloaded), h("p", {}, texts.unloadedWhy),
-  h("p", {}, h("button", { type: "button", class: "main", click: () => location.reload() }, texts.loadAnew)));
+  h("p", {}, button(texts.loadAnew, () => location.reload(), "main")));
 
 /**
  * Open a game or a review, in the view that shows it or in a new one.

@@ -58,6 +58,7 @@ export class Hint {
   /** @type {string[]} What is told now, and what after that. */
   steps = [playTexts.looking];
   isOver = false;
+  best = "";
 
   /** @param {import("./analysis.js").Analysis} analysis @param {Game} game @param {string} cgp @param {() => void} changed */
   constructor(analysis, game, cgp, changed) {
@@ -67,7 +68,7 @@ export class Hint {
       if (message.type === "error") this.steps = [playTexts.noHint(sentenceOf(message))];
       else if (message.type === "left_out") this.steps = [playTexts.noHint(`${serverTexts.said(message.why)}.`)];
       else if (message.type === "waiting" && message.ahead) this.steps = [texts.waiting(message.ahead)];
-      else if (message.type === "turn" && message.verdict) this.steps = stepsOf(message, game);
+      else if (message.type === "turn" && message.verdict) [this.steps, this.best] = [stepsOf(message, game), message.verdict.best];
       changed();
     });
   }

@@ -39,8 +39,14 @@ export const h = (name, attributes = {}, ...children) =>
 export const svg = (name, attributes = {}, ...children) =>
   filled(document.createElementNS("http://www.w3.org/2000/svg", name), attributes, children);
 
-/** @param {string} text @param {(event: MouseEvent) => void} act */
-export const button = (text, act) => h("button", { type: "button", click: act }, text);
+/** @param {string} text @param {(event: MouseEvent) => void} act @param {"main"} [kind] */
+export const button = (text, act, kind) => h("button", { type: "button", class: kind, click: act }, text);
+
+/** A field behind its label. @param {string} text @param {HTMLElement} field */
+export const labelled = (text, field) => [h("label", { for: field.id }, text), " ", field];
+
+/** A button that chooses a file; a browser's own speaks the language of the browser. @param {string} text @param {Attributes} attributes */
+export const fileButton = (text, attributes) => h("label", { class: "file" }, text, h("input", { type: "file", class: "hidden", ...attributes }));
 
 /** The way back to the list of games. */
 export const toGames = () => h("p", {}, h("a", { href: "#/games" }, texts.toGames));

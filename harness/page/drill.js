@@ -1,4 +1,4 @@
-// A drill of one's own mistakes, which a review kept: each comes up until it is answered right.
+// A drill of one's own mistakes, which a review kept: each comes up until it is answered right at once.
 
 import { TileBoard, unseenTiles } from "./board.js";
 import { DAYS, answered, due, forget, nextDue } from "./boxes.js";
@@ -8,7 +8,7 @@ import { namedMove } from "./game.js";
 import { inBrowser } from "./kept.js";
 import { keyOf } from "./puzzle.js";
 import { freshOn, leftOf, readMove, readOpening, tilesOf, withMove } from "./notation.js";
-import { index, scoreLine } from "./puzzles_view.js";
+import { index, scoreLine, toList } from "./puzzles_view.js";
 import { reviewLink } from "./review_link.js";
 import { gameHash } from "./server.js";
 import { puzzleTexts as texts } from "./puzzle_texts.js";
@@ -33,6 +33,7 @@ export class DrillView extends HTMLElement {
     this.below = h("div", { class: "controls" });
     /** @type {Mistake | null} */
     this.mistake = null;
+    this.tries = 0; // wrong moves
   }
 
   async connectedCallback() {
@@ -45,32 +46,33 @@ export class DrillView extends HTMLElement {
 
   /** Show the next mistake that is due. */
   next() {
-    const waiting = due(Date.now()), [mistake] = waiting;
-    this.mistake = mistake ?? null;
+    const waiting = due(Date.now()), last = this.mistake?.position;
+    const mistake = this.mistake = waiting.find(({ position }) => position !== last) ?? waiting[0] ?? null;
+    this.tries = 0;
     this.equipment = inBrowser.get("equipments")?.[mistake?.kind ?? ""] ?? this.usual;
     if (!mistake || !this.equipment) {
       const later = nextDue(Date.now());
       this.replaceChildren(
         h("h1", { tabindex: -1 }, texts.drill),
         h("p", {}, later === null ? texts.noMistakes : texts.drillDone(moment(new Date(later).toISOString()))),
-        links());
+        toList());
       return;
     }
-    const { board, racks, scores } = readOpening(mistake.position), { last } = mistake;
-    const fresh = laidBy(last, board, this.equipment); // none if that move came off the board
+    const { board, racks, scores } = readOpening(mistake.position), { last: before } = mistake;
+    const fresh = laidBy(before, board, this.equipment); // none if that move came off the board
+    const { columns } = this.equipment.layout, { played, game, turn } = mistake;
     this.verdict.replaceChildren();
-    this.below.replaceChildren();
-    this.replaceChildren(
-      h("h1", {}, texts.drill),
-      h("p", {}, texts.drillAsks(waiting.length)),
-      h("div", { class: "game" },
-        this.place,
-        h("div", { class: "told" },
-          h("div", { class: "known" }, scoreLine(scores),
-            last && (fresh.size || last.startsWith("-")) && h("p", {}, texts.lastPlay(namedMove(last, this.equipment.layout.columns, board)))),
-          this.verdict, this.below,
-          h("section", {}, h("h2", {}, common.unseenTiles), ...unseen(board, racks[0], this.equipment)))),
-      h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1))), links());
+    this.below.replaceChildren(button(texts.showMe, () => this.showMe()), button(texts.later, () => this.goOn()));
+    this.replaceChildren(h("div", { class: "game" },
+      h("div", { class: "known" },
+        h("h1", {}, texts.drill),
+        h("p", {}, texts.youPlayed(namedMove(played, columns, board), lossOf(mistake)), " ", game && h("a", { href: gameHash(game, turn) }, texts.toTurn(turn))),
+        h("p", {}, texts.drillAsks(waiting.length)), scoreLine(scores),
+        before && (fresh.size || before.startsWith("-")) && h("p", {}, texts.lastPlay(namedMove(before, columns, board)))),
+      this.place,
+      h("div", { class: "told" }, this.verdict, this.below,
+        h("section", {}, h("h2", {}, common.unseenTiles), ...unseen(board, racks[0], this.equipment)),
+        h("p", { class: "note" }, texts.boxesAre(DAYS.slice(1))), toList())));
     this.place.replaceChildren(this.entry);
     this.entry.draft = null; // no tile stays from the mistake before
     this.entry.show(this.equipment, { board, rack: racks[0], fresh });
@@ -90,26 +92,45 @@ export class DrillView extends HTMLElement {
     const { columns } = equipment.layout, { board } = readOpening(mistake.position);
     const mirrored = board.size ? [false] : [false, true]; // an empty board is the same in rows and columns
     const same = (/** @type {string} */ other) => mirrored.some((each) => keyOf(move, columns, each) === keyOf(other, columns));
-    const text = (/** @type {string} */ each) => namedMove(each, columns, board);
-    const isBest = same(mistake.best), isRight = isBest || (mistake.rivals ?? []).some(same);
-    answered(mistake, isRight, Date.now());
-    const lost = mistake.lost_win === null ? common.points_(decimal(mistake.lost_points)) : texts.chance(percent(mistake.lost_win), decimal(mistake.lost_points));
-    this.verdict.replaceChildren(
-      h("p", { class: isRight ? "right" : "wrong" }, h("strong", {}, isRight ? texts.isRight : texts.isWrong), " ",
-        isBest ? texts.drillRight(text(move)) : isRight ? texts.drillAsGood(text(move), text(mistake.best)) : texts.drillWrong(text(mistake.best))),
-      h("p", {}, same(mistake.played) ? texts.sameAgain(lost) : texts.youPlayed(text(mistake.played), lost)),
-      ...(isRight || same(mistake.played) ? [] : [h("p", { class: "note" }, texts.unknownLoss)]));
-    const shown = new TileBoard(), after = withMove(board, readMove(mistake.best, columns));
+    const isBest = same(mistake.best);
+    if (isBest || (mistake.rivals ?? []).some(same)) {
+      const text = namedMove(move, columns, board);
+      if (!this.tries) answered(mistake, true, Date.now());
+      this.resolve(h("p", { class: "right" }, h("strong", {}, texts.isRight), " ", isBest ? texts.drillRight(text) : texts.drillAsGood(text, namedMove(mistake.best, columns, board))));
+      return;
+    }
+    answered(mistake, false, Date.now());
+    this.tries += 1;
+    this.entry.recall();
+    this.verdict.replaceChildren(h("p", { class: "wrong" }, h("strong", {}, texts.isWrong), " ", same(mistake.played) && `${texts.sameAgain(lossOf(mistake))} `, texts.goOn(this.tries)));
+    this.entry.leaveTile();
+    this.below.scrollIntoView({ block: "nearest" }); // on a phone it is below the rack
+  }
+
+  showMe() {
+    const { mistake, equipment } = this;
+    if (!mistake || !equipment) return;
+    answered(mistake, false, Date.now());
+    this.resolve(h("p", {}, texts.drillWrong(namedMove(mistake.best, equipment.layout.columns, readOpening(mistake.position).board))));
+  }
+
+  /** Show the best move. @param {HTMLElement} said */
+  resolve(said) {
+    const { mistake, equipment } = this;
+    if (!mistake || !equipment) return;
+    const { board } = readOpening(mistake.position), after = withMove(board, readMove(mistake.best, equipment.layout.columns)), shown = new TileBoard();
     shown.show(equipment, { turn: null, board: after, fresh: freshOn(after, board) });
+    this.verdict.replaceChildren(said);
     this.place.replaceChildren(shown, h("p", { class: "note" }, texts.bestShown));
     this.below.replaceChildren(
-      h("button", { type: "button", class: "main", click: () => this.goOn() }, texts.nextMistake),
-      button(common.forget, () => { forget(mistake); this.goOn(); }),
-      mistake.game && h("a", { href: gameHash(mistake.game, mistake.turn) }, texts.toTurn(mistake.turn)) || "", " ",
-      mistake.game && reviewLink(mistake.game) || "");
+      button(texts.nextMistake, () => this.goOn(), "main"),
+      button(common.forget, () => { forget(mistake); this.goOn(); }), mistake.game && reviewLink(mistake.game) || "");
     this.verdict.focus();
   }
 }
+
+/** What was lost in the game. @param {Mistake} mistake */
+const lossOf = ({ lost_win, lost_points }) => (lost_win === null ? common.points_(decimal(lost_points)) : texts.chance(percent(lost_win), decimal(lost_points)));
 
 /** The squares of the last move. @param {string | null | undefined} move @param {Board} board @param {Equipment} equipment */
 const laidBy = (move, board, { layout }) => {
@@ -122,7 +143,5 @@ const unseen = (board, rack, { tiles, rackSize = 7 }) => {
   const left = leftOf(tiles, [...board.values(), ...tilesOf(rack)]);
   return unseenTiles(left, Math.max(0, left.reduce((sum, [, count]) => sum + count, 0) - rackSize), true);
 };
-
-const links = () => h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles));
 
 customElements.define("drill-view", DrillView);

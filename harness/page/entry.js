@@ -68,6 +68,7 @@ export class MoveEntry extends HTMLElement {
     /** @type {Held | null | undefined} The tile that is dragged. */
     this.dragged = null;
     this.on = true;
+    this.advice = "";
     this.isByTouch = false;
     /** @type {Set<string>} Words that were found to be none. */
     this.phonies = new Set();
@@ -163,6 +164,14 @@ export class MoveEntry extends HTMLElement {
     if (read.kind === "place") for (const [at, tile] of read.squares) if (tile !== ".") draft.place(left(onRack(tile)), at, tile);
     if (read.kind === "exchange") for (const tile of tilesOf(read.tiles)) this.exchanged?.add(left(tile));
     this.placed();
+  }
+
+  /** Say something of the move where nothing is laid. @param {string} sentence */
+  advise(sentence) {
+    if (sentence === this.advice) return;
+    this.advice = sentence;
+    this.showFormed();
+    this.say(sentence);
   }
 
   /** Say which of the words that are laid are none. @param {Iterable<string>} phonies */
@@ -448,7 +457,7 @@ export class MoveEntry extends HTMLElement {
     if (!draft || placement === undefined) return;
     const isMove = typeof placement !== "string";
     this.formed.replaceChildren(...(exchanged ? [this.exchangeText]
-      : isMove ? this.words(placement) : [draft.placed.size ? placement : ""]));
+      : isMove ? this.words(placement) : [draft.placed.size ? placement : this.advice]));
     this.playing.textContent = exchanged ? this.wording.exchangeNow(exchanged.size) : isMove ? this.wording.playFor(placement.score) : this.wording.play;
     this.playing.setAttribute("aria-disabled", String(!this.on || !(exchanged ? this.exchangeSize : isMove && !this.phonies.size)));
   }

@@ -17,7 +17,7 @@ export const counted = (count, one, few = `${one}s`, many = few) =>
 export const capital = (sentence) => `${sentence.charAt(0).toUpperCase()}${sentence.slice(1)}`;
 
 /** @param {number} points */
-export const signed = (points) => `${points < 0 ? "−" : "+"}${Math.abs(points)}`.replace(".", POINT);
+export const signed = (points) => `${points < 0 ? "−" : "+"}${grouped(Math.abs(points))}`;
 
 /** @param {number} ms */
 export const clock = (ms) => {

@@ -257,6 +257,7 @@ export class GameView extends HTMLElement {
     this.graphs = new GameGraphs();
     this.status = h("p", { class: "status" });
     this.moves = new MoveSheet();
+    if (!this.hasAddress) this.moves.go = (turn) => this.go(turn);
     this.unseen = h("div");
     this.latest = h("button", { type: "button", class: "latest", click: () => this.goToLast() });
     this.sides = new GameSides();
@@ -275,8 +276,9 @@ export class GameView extends HTMLElement {
       h("div", { class: "steps-of" }, this.steps.element, this.latest),
       h("div", { class: "links-of" }, this.links, this.copies),
       h("section", { class: "moves" }, h("h2", { class: "hidden" }, texts.moves), this.moves),
+      h("section", { class: "unseen-of" }, h("h2", {}, texts.unseen), this.unseen),
       h("section", { class: "thoughts" }, this.thoughts),
-      h("div", { class: "more" }, this.graphs, h("section", {}, h("h2", {}, texts.unseen), this.unseen))));
+      h("div", { class: "more" }, this.graphs)));
   }
 
   show() {

@@ -1,7 +1,7 @@
 // A game or a position that is given as text: pasted, chosen as a file, or dropped.
 
 import { inUtf8 } from "./analysis.js";
-import { h } from "./dom.js";
+import { fileButton, h } from "./dom.js";
 import { texts } from "./texts.js";
 
 const MOST_BYTES = 100000;
@@ -21,11 +21,11 @@ export const take = async (given, taker) => {
 /** A form to paste a text or to choose a file. @param {Taker} taker @param {string} submit its button @param {string} given what was pasted before, to be mended @param {...Node} about above it */
 export const givenForm = (taker, submit, given, ...about) => {
   const text = h("textarea", { rows: 5, spellcheck: "false", autocomplete: "off", "aria-label": texts.pasteLabel });
-  const file = h("input", { type: "file", "aria-label": texts.chooseFile, change: () => take(file.files?.[0], taker) });
   text.value = given;
   return h("form", { submit: (/** @type {Event} */ event) => {
     event.preventDefault();
     if (text.value.trim()) take(text.value, taker);
     else text.focus();
-  } }, ...about, text, h("div", { class: "choices" }, h("button", { type: "submit", class: "main" }, submit), file));
+  } }, ...about, text, h("div", { class: "choices" }, h("button", { type: "submit", class: "main" }, submit),
+    fileButton(texts.chooseFile, { change: ({ target }) => take(target.files?.[0], taker) })));
 };

@@ -14,7 +14,7 @@ const answering = [...laying, ["Enter", "answer"]];
 
 /** @type {Record<string, Keys>} */
 const KEYS = {
-  "game-view": stepping, "now-view": stepping, "play-view": [...laying, ["Enter", "play"]], "puzzle-view": answering, "drill-view": answering,
+  "game-view": stepping, "now-view": stepping, "play-view": [...laying, ["Enter", "play"], ["Ctrl ← →", "step"]], "puzzle-view": answering, "drill-view": answering,
   "study-view": [...laying, ["Enter", "play"], ["Ctrl ← →", "stepLine"], ["Ctrl ↑ ↓", "aside"], ["Ctrl Home End", "endsOfLine"], ["Ctrl Z", "undo"], ["Ctrl Shift Z", "redo"]],
 };
 

@@ -41,7 +41,7 @@ const rows = (told, players, label) =>
     ? table(label, [texts.entrant, texts.rating, texts.played, texts.points, texts.met, texts.state], players.map((row) => ({
       cells: [
         h("span", {}, row.rank === null ? "" : `${row.rank}. `, h("a", { href: address(told.table, row.name) }, h("bdi", {}, row.name))),
-        rating(row), grouped(row.games), decimal(row.points), metText(row),
+        rating(row), grouped(row.games), grouped(row.points), metText(row),
         [row.kind === "anchor" && texts.anchor, row.provisional && texts.provisional, texts.states[row.state] ?? row.state].filter(Boolean).join(", "),
       ],
     })))

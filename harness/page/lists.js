@@ -1,6 +1,7 @@
 // Lists: games that are on and past ones, and how a tournament stands.
 
 import { h, keepingFocus, names, table, toGames } from "./dom.js";
+import { inBrowser } from "./kept.js";
 import { AGAIN_MS, Trouble, ask, gameHash, whyOf } from "./server.js";
 import { grouped, moment, signed, texts } from "./texts.js";
 
@@ -134,12 +135,15 @@ const list = (place, games, none) => {
 /** @param {number[]} scores */
 export const scored = (scores) => h("span", { class: "result" }, `${scores[0]} – ${scores[1]}`.replaceAll("-", "−"));
 
+/** Whether a move of one's own was taken back in a game, which went on as another. @param {string} game */
+export const isTakenBack = (game) => (inBrowser.get("own games") ?? []).some((/** @type {{ game: string, result: string }} */ own) => own.game === game && own.result === "left");
+
 /** @param {Listed} each */
 const entry = ({ game, players, scores, turns, begun, message, outcome, rules }) =>
   h("li", {},
     h("a", { href: gameHash(game) }, ...names(players)),
     scored(scores),
-    h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), outcome === "host_error" && texts.endings.host_error, message && texts.endedSo(outcome ?? "", message)].filter(Boolean).join(" · ")));
+    h("span", { class: "note" }, [rules !== "english" && rules, texts.turns(turns), begun && moment(begun), outcome === "host_error" && texts.endings.host_error, message && outcome !== "out" && (isTakenBack(game) ? texts.takenBack : texts.endedSo(outcome ?? "", message))].filter(Boolean).join(" · ")));
 
 /** @typedef {{ name: string, points: number, spread: number, games: number, byes: number, half_byes?: number, presence: string }} Row */
 /** @typedef {{ round: number, names: string[], half: boolean }} Arrangement */
@@ -167,8 +171,8 @@ export class StandingList extends Asking {
     const heads = [texts.entrant, texts.points, texts.spread, texts.played, ...(hasByes ? [texts.byes] : []), ...(somebodyIsAway ? [texts.presence] : [])];
     const games = told.games.map(({ number, players, scores, game, outcome, winner }) => ({
       cells: [number, game ? h("a", { href: gameHash(game) }, ...names(players)) : h("span", {}, ...names(players)),
-        scores ? scored(scores) : "", h("span", {}, outcome === null ? "" : texts.endings[outcome] ?? outcome, ...(winner === undefined ? [] : [
-          ", ", h("bdi", {}, winner !== null ? texts.wins(players[winner]) : (outcome === "no_show" ? texts.noResult : texts.tie).toLowerCase())]))],
+        scores ? scored(scores) : "", h("span", {}, outcome === null || outcome === "out" ? "" : `${texts.endings[outcome] ?? outcome}${winner === undefined ? "" : ", "}`, ...(winner === undefined ? [] : [
+          h("bdi", {}, winner !== null ? texts.wins(players[winner]) : (outcome === "no_show" ? texts.noResult : texts.tie).toLowerCase())]))],
     }));
     const shown = Number(this.shown) || told.round;
     const rounds = Array.from({ length: isRound ? told.round : 0 }, (_, index) => index + 1).flatMap((round) => [
@@ -179,7 +183,7 @@ export class StandingList extends Asking {
       h("h1", {}, texts.standings), this.trouble, h("p", { class: "state" }, state.filter(Boolean).join(" · ")),
       waits && h("p", { class: "note" }, waits),
       h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
-      h("h2", {}, isRound && shown ? texts.roundGames(shown) : texts.games), rounds.length > 2 ? h("p", {}, texts.rounds, ...rounds) : "",
+      h("h2", {}, isRound && shown ? texts.roundGames(shown) : texts.games), rounds.length > 2 ? h("p", { class: "rounds-of" }, texts.rounds, ...rounds) : "",
       ...arranged, table(texts.games, [texts.game, texts.players, texts.score, texts.outcome], games, "results"));
   }
 }

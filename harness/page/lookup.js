@@ -1,7 +1,7 @@
 // A word looked up: whether it is one, what goes before and behind it, its anagrams, what its tiles are worth as a leave.
 
 import { sentenceOf } from "./analysis.js";
-import { h } from "./dom.js";
+import { h, labelled } from "./dom.js";
 import { studyTexts as texts } from "./study_texts.js";
 import { rounded, signed } from "./texts.js";
 
@@ -24,7 +24,7 @@ export class WordLookup extends HTMLElement {
     this.append(h("h2", {}, texts.lookUpTitle), h("form", { class: "ask", submit: (/** @type {Event} */ event) => {
       event.preventDefault();
       if (this.field.value.trim()) this.look([this.field.value.trim().toUpperCase()]);
-    } }, h("label", { for: "word" }, texts.word), this.field, h("button", {}, texts.lookUp)), this.found);
+    } }, ...labelled(texts.word, this.field), h("button", {}, texts.lookUp)), this.found);
   }
 
   /** @param {string[]} words */

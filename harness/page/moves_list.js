@@ -6,7 +6,7 @@
 //   list.addEventListener("wrong", ({ detail }) => …);  // an error of the server about the position
 
 import { dataOf, sentenceOf } from "./analysis.js";
-import { button, h, keepingFocus, table } from "./dom.js";
+import { button, h, keepingFocus, labelled, table } from "./dom.js";
 import { effort, figuresOf, verdictOf, withInterval } from "./findings.js";
 import { moveText } from "./game.js";
 import { readMove } from "./notation.js";
@@ -73,7 +73,7 @@ export class MovesList extends HTMLElement {
 
   connectedCallback() {
     if (this.firstChild) return;
-    this.append(h("div", { class: "heading" }, h("h2", {}, texts.moves), h("label", { for: "filter" }, texts.filter), this.filter),
+    this.append(h("div", { class: "heading" }, h("h2", {}, texts.moves), ...labelled(texts.filter, this.filter)),
       h("div", { class: "controls" }, this.start, this.deeper, this.comparing, this.playing),
       h("div", { class: "outcome" }, this.status, this.verdict), this.list, this.findings);
   }
@@ -151,7 +151,7 @@ export class MovesList extends HTMLElement {
         } }),
       ],
     }));
-    const heads = [common.move, common.score, texts.leave, texts.equity, common.win, texts.gain, texts.compareHead], scrolled = this.list.firstElementChild?.scrollTop ?? 0;
+    const heads = [common.move, common.score, texts.leave, texts.equity, common.win, texts.gain, h("span", { role: "img", "aria-label": texts.compareHead, title: texts.compareHead }, "⇄")], scrolled = this.list.firstElementChild?.scrollTop ?? 0;
     keepingFocus(this.list, () => this.list.replaceChildren(...(rows.length ? [table(texts.moves, heads, rows, "considered moves")] : []),
       ...(this.moves.length ? [h("p", { class: "note" }, texts.shown(rows.length, shown.length, this.count), " ", shown.length > this.most && button(texts.more, () => {
         this.most += 3 * ROWS;

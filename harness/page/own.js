@@ -46,7 +46,6 @@ export class NowView extends HTMLElement {
     this.overSince = 0;
     /** @type {GameView | null} */
     this.view = null;
-    this.addEventListener("click", (event) => this.onClick(event));
   }
 
   connectedCallback() {
@@ -55,14 +54,6 @@ export class NowView extends HTMLElement {
 
   disconnectedCallback() {
     clearTimeout(this.timer);
-  }
-
-  /** Go to a turn of the sheet here: its address would leave the game that is on. @param {MouseEvent} event */
-  onClick(event) {
-    const link = event.target instanceof Element ? event.target.closest("move-sheet a") : null;
-    if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    this.view?.go(Number(link.getAttribute("href")?.split("/").pop()));
   }
 
   async look() {

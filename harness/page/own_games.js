@@ -10,7 +10,7 @@ import { moment, texts } from "./texts.js";
 /** @typedef {{ game: string, name: string, opponent: string, when: number, scores: [number, number], result: Result, helped?: boolean, from?: { game: string, turn: number } }} Own
  *   `scores`: one's own first; `from`: the game and turn that it goes on from. */
 
-const MOST = 300, LISTED = 10;
+const MOST = 300, LISTED = 10, FEW = 6;
 
 /** The latest first. @returns {Own[]} */
 export const ownGames = () => inBrowser.get("own games") ?? [];
@@ -41,7 +41,7 @@ export const unfinished = (goOn) => {
 export const results = () => {
   const over = ownGames().filter(({ result }) => result);
   return over.length ? h("section", {}, h("h2", {}, playTexts.own), byOpponent(over),
-    h("details", {}, h("summary", {}, playTexts.lastGames), h("ul", {}, ...over.slice(0, LISTED).map(listed))),
+    h("details", { open: over.length < FEW }, h("summary", {}, playTexts.lastGames), h("ul", {}, ...over.slice(0, LISTED).map(listed))),
     h("p", { class: "note" }, playTexts.ownNote)) : "";
 };
 

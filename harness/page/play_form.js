@@ -1,6 +1,6 @@
 // What is chosen before a game: a name, and whom to play.
 
-import { button, h } from "./dom.js";
+import { button, h, labelled } from "./dom.js";
 import { hex } from "./draws.js";
 import { suiting } from "./home.js";
 import { inBrowser } from "./kept.js";
@@ -19,6 +19,9 @@ import { clock, rating, texts, timeText } from "./texts.js";
 
 const TOKEN_BYTES = 32;
 
+/** A name for who has none yet. */
+export const guestName = () => `guest-${1000 + Math.floor(9000 * Math.random())}`;
+
 export class PlayForm extends HTMLElement {
   /** What the ladder says of strengths, if there is one. @type {Ladder | null} */
   standing = null;
@@ -27,7 +30,7 @@ export class PlayForm extends HTMLElement {
 
   /** @param {Settings} settings @param {string} name @param {(choice: Choice) => void} chosen */
   open(settings, name, chosen) {
-    this.name = h("input", { id: "name", name: "name", required: true, pattern: ".*\\S.*", maxlength: 64, autocomplete: "username", value: name || settings.name || inBrowser.get("name") });
+    this.name = h("input", { id: "name", name: "name", required: true, pattern: ".*\\S.*", maxlength: 64, autocomplete: "username", value: name || settings.name || inBrowser.get("name") || (settings.token ? "" : guestName()), focus: (/** @type {Event} */ { target }) => /** @type {HTMLInputElement} */ (target).select() });
     this.token = h("input", { id: "token", name: "token", type: "password", maxlength: 256, autocomplete: "off", required: settings.token });
     this.other = h("input", { id: "other", name: "other", maxlength: 64, autocomplete: "off", "aria-label": playTexts.nameOfOther });
     const byName = this.radio("other", "\n");
@@ -45,10 +48,10 @@ export class PlayForm extends HTMLElement {
         this.from = null;
         this.open(settings, this.name?.value ?? "", chosen);
       }),
-      h("p", {}, h("label", { for: "name" }, playTexts.yourName), " ", this.name),
+      h("p", {}, ...labelled(playTexts.yourName, this.name)),
       settings.name === null && this.tokenField(settings.token),
       settings.tables.length > 0 && this.tables(settings),
-      this.clocks = h("p", {}, h("label", { for: "clock" }, playTexts.clock), " ", this.clock = h("select", { id: "clock" }), " ", h("span", { class: "note" }, playTexts.casual)),
+      this.clocks = h("p", {}, ...labelled(playTexts.clock, this.clock = h("select", { id: "clock" })), " ", h("span", { class: "note" }, playTexts.casual)),
       h("fieldset", {}, h("legend", {}, texts.against), h("p", { class: "note" }, this.standing ? playTexts.weakestRated : playTexts.weakest),
         this.opponents = h("ul", { class: "opponents" }, ...(people || []))),
       this.terms = h("p", { class: "note" }),
@@ -73,7 +76,7 @@ export class PlayForm extends HTMLElement {
       this.showTable(settings, settings.tables.find(({ name }) => name === choice.value) ?? settings);
     } }, ...settings.tables.map(({ name, rules, lexicon }) =>
       h("option", { value: name, selected: this.from ? lexicon === this.from.lexicon : name === inBrowser.get("table") }, playTexts.tableKind(name, rules, lexicon))));
-    return h("p", {}, h("label", { for: "table" }, playTexts.atTable), " ", choice);
+    return h("p", {}, ...labelled(playTexts.atTable, choice));
   }
 
   /** Show who plays at a table, and its terms; who is chosen stays so, unless it plays elsewhere only. @param {Settings} settings @param {AtTable} kind */
@@ -84,9 +87,9 @@ export class PlayForm extends HTMLElement {
     const wanted = [radios().find(({ checked }) => checked)?.value, settings.opponent, inBrowser.get("opponent"), usual.name, ""];
     opponents?.querySelectorAll("[data-bot]").forEach((each) => each.remove());
     const rated = new Map(standing?.bots.map((row) => [row.name, row]));
-    const bots = [...kind.bots].sort((one, other) => (rated.get(one.name)?.rating ?? 0) - (rated.get(other.name)?.rating ?? 0));
+    const bots = [...kind.bots].sort((one, other) => (standing ? (rated.get(one.name)?.rating ?? Infinity) - (rated.get(other.name)?.rating ?? Infinity) || 0 : 0)); // Infinity - Infinity is NaN
     opponents?.prepend(...bots.map(({ name, about, wins }) => {
-      const row = rated.get(name), option = this.option(name, name, texts.about(about), row ? rating(row) : typeof wins === "number" ? playTexts.wins(wins) : "");
+      const row = rated.get(name), option = this.option(name, name, texts.about(about), row ? rating(row) : !standing && typeof wins === "number" ? playTexts.wins(wins) : "");
       option.dataset.bot = name;
       return option;
     }));
@@ -120,7 +123,7 @@ export class PlayForm extends HTMLElement {
   /** @param {boolean} isNeeded */
   tokenField(isNeeded) {
     const make = button(playTexts.makeToken, () => this.makeToken());
-    const field = h("p", {}, h("label", { for: "token" }, playTexts.token), " ", this.token, " ", !isNeeded && make);
+    const field = h("p", {}, ...(this.token ? labelled(playTexts.token, this.token) : []), " ", !isNeeded && make);
     return h("details", { open: isNeeded }, h("summary", {}, isNeeded ? playTexts.tokenNeeded : playTexts.tokenWanted), field, h("p", { class: "note" }, playTexts.tokenNote));
   }
 

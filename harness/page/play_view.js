@@ -3,18 +3,18 @@
 import { Analysis } from "./analysis.js";
 import { TileBoard, unseenTiles } from "./board.js";
 import { Hint, beforeLast, casualTable, seenAt } from "./casual.js";
-import { TurnSteps, button, h, keepingFocus, table, toGames } from "./dom.js";
+import { TurnSteps, button, h, keepingFocus, toGames } from "./dom.js";
 import { checkDraws } from "./draws.js";
 import { MoveEntry, sureButton, unask } from "./entry.js";
 import { inBrowser, inWindow } from "./kept.js";
 import { tilesOf } from "./notation.js";
 import { noteGame, ownGames, results, unfinished } from "./own_games.js";
-import { PlayForm } from "./play_form.js";
+import { PlayForm, guestName } from "./play_form.js";
 import { playTexts } from "./play_texts.js";
 import { Playing } from "./playing.js";
 import { reviewLink } from "./review_link.js";
 import { AGAIN_MS, Trouble, about, ask, gameHash } from "./server.js";
-import { played, playedHeads, settled } from "./sheet.js";
+import { MoveSheet } from "./sheet.js";
 import { GameSides, LOW_MS, TICK_MS } from "./sides.js";
 import { texts } from "./texts.js";
 
@@ -61,7 +61,9 @@ export class PlayView extends HTMLElement {
     this.waiting = h("p", {}, button(texts.cancel, () => this.playing?.leave()));
     this.sides = new GameSides();
     this.entry = new MoveEntry();
-    this.moves = h("div");
+    this.moves = new MoveSheet();
+    this.moves.go = (turn) => this.look(turn);
+    this.goesOn = h("p", { class: "note" });
     this.unseen = h("section");
     this.resigning = sureButton(playTexts.resign, playTexts.reallyResign, null, () => this.mayAct(), () => this.playing?.resign());
     this.helping = h("button", { type: "button", click: ({ detail }) => {
@@ -70,12 +72,11 @@ export class PlayView extends HTMLElement {
     } }, playTexts.hint);
     this.takingBack = button(playTexts.takeBack, () => this.takeBack());
     this.takingBack.title = playTexts.takeBackNote;
-    this.advice = h("p", { class: "note advice", role: "status" });
     this.acts = h("div", { class: "controls acts-of", role: "group", "aria-label": texts.game }, this.helping, this.takingBack, this.resigning);
     this.pastBoard = new TileBoard();
     this.pastIs = h("span", {});
     this.past = h("div", { class: "past", hidden: true }, this.pastBoard, h("p", { class: "formed" }, this.pastIs),
-      h("div", { class: "controls" }, h("button", { type: "button", class: "main", click: () => this.look(null) }, playTexts.toPresent)));
+      h("div", { class: "controls" }, button(playTexts.toPresent, () => this.look(null), "main")));
     this.steps = new TurnSteps((turn) => this.look(turn));
     this.stepKeys = h("p", { class: "note keyboard" }, playTexts.keys);
     this.next = h("p", { class: "links" });
@@ -85,8 +86,8 @@ export class PlayView extends HTMLElement {
       button(playTexts.accept, () => this.playing?.accept()), this.time);
     this.game = h("div", { class: "game", hidden: true },
       h("div", { class: "play" }, this.sides, this.entry, this.past, this.challenging, this.next),
-      h("div", { class: "told" }, this.acts, this.advice,
-        h("section", { class: "moves" }, h("h2", {}, texts.moves), this.moves, this.steps.element, this.stepKeys),
+      h("div", { class: "told" }, this.acts,
+        h("section", { class: "moves" }, h("h2", { class: "hidden" }, texts.moves), this.goesOn, this.moves, this.steps.element, this.stepKeys),
         this.unseen));
     this.entry.addEventListener("play", (event) => this.playing?.move(/** @type {CustomEvent} */ (event).detail.move));
     this.entry.addEventListener("placed", (event) => this.askForWords(/** @type {CustomEvent} */ (event).detail));
@@ -106,6 +107,7 @@ export class PlayView extends HTMLElement {
     clearTimeout(this.again);
     clearTimeout(this.asking);
     this.playing?.connection.stop();
+    if (this.playing?.phase === "over") inWindow.set("game", null); // who comes again begins another
     this.playing = null;
     this.analysis.close();
   }
@@ -138,8 +140,7 @@ export class PlayView extends HTMLElement {
     this.form.open(this.settings, kept?.name ?? "", (choice) => this.chosen(choice));
     inWindow.set("wish", null);
     if (wish && (kept || !this.settings.token)) { // a game was begun elsewhere; who has no name yet is a guest
-      const guest = `guest-${1000 + Math.floor(9000 * Math.random())}`;
-      this.chosen({ ...kept ?? { name: name ?? inBrowser.get("name") ?? guest, token: "" }, opponent: wish, table: null, casual: true });
+      this.chosen({ ...kept ?? { name: name ?? inBrowser.get("name") ?? guestName(), token: "" }, opponent: wish, table: null, casual: true });
     } else if (name) this.login(kept ?? { name, token: "" }); // a game may be on
     this.show();
   }
@@ -217,8 +218,7 @@ export class PlayView extends HTMLElement {
     this.pastIs.textContent = isPast ? playTexts.past(turn, game.last) : "";
     this.steps.show(turn ?? game.last, game.last);
     this.steps.element.hidden = this.stepKeys.hidden = !game.last;
-    this.moves.querySelectorAll("tbody tr").forEach((row, index) =>
-      (index + 1 === (turn ?? game.last) ? row.setAttribute("aria-current", "true") : row.removeAttribute("aria-current")));
+    this.moves.show(game, playing.id, turn ?? game.last);
     if (hadFocus && !isPast) this.entry.leaveTile();
   }
 
@@ -228,8 +228,10 @@ export class PlayView extends HTMLElement {
   help() {
     const { playing } = this, game = playing?.game;
     if (!game || !this.mayAct()) return;
-    if (this.hint && this.hint.steps.length > 1) this.hint.steps.shift();
-    else if (!this.hint || this.hint.isOver) {
+    if (this.hint && this.hint.steps.length > 1) {
+      this.hint.steps.shift();
+      this.entry.put(this.hint.best);
+    } else if (!this.hint || this.hint.isOver) {
       this.hint = new Hint(this.analysis, game, seenAt(game, game.last, playing.seat, playing.rack), () => this.showHelp());
       noteGame(playing.id, { helped: true });
     }
@@ -237,14 +239,14 @@ export class PlayView extends HTMLElement {
   }
 
   showHelp() {
-    const { playing, hint, advice } = this, isOn = Boolean(playing?.casual && playing.phase === "playing");
-    if (hint && hint.turn !== playing?.game?.last) this.hint = null;
+    const { playing, hint } = this, isOn = Boolean(playing?.casual && playing.phase === "playing");
+    if (hint && (!isOn || hint.turn !== playing?.game?.last)) this.hint = null;
     this.helping.hidden = !isOn || !this.analyses;
     this.takingBack.hidden = !isOn;
     for (const each of [this.helping, this.takingBack]) each.setAttribute("aria-disabled", String(!playing?.isOnTurn));
     const [sentence = "", more] = this.hint?.steps ?? [];
     this.helping.textContent = more ? playTexts.moreHint : playTexts.hint;
-    if (advice.textContent !== sentence) advice.textContent = sentence;
+    this.entry.advise(sentence);
   }
 
   /** Take one's last move back, and the answer to it: another game goes on from the position before. */
@@ -370,7 +372,7 @@ export class PlayView extends HTMLElement {
     if (playing.phase === "over" && game?.over) {
       const { winner, scores, outcome, message } = game.over, { seat } = playing;
       return texts.result(winner === null ? game.noWinner : winner === seat ? playTexts.youWin : playTexts.youLose,
-        [scores[seat], scores[seat ? 0 : 1]], texts.endedSo(outcome, message));
+        [scores[seat], scores[seat ? 0 : 1]], outcome === "resign" && winner !== seat ? playTexts.youResigned : texts.endedSo(outcome, message));
     }
     if (playing.phase !== "playing") return "";
     const last = game?.plays.at(-1), isRuling = last?.challenge === "won" || last?.challenge === "lost";
@@ -392,11 +394,12 @@ export class PlayView extends HTMLElement {
       this.turn = null; // what happens now is seen
       this.problem = "";
       unask(this.resigning);
+      if (isOver) this.status.scrollIntoView({ block: "nearest" }); // on a phone the button that ended it is far below
       const rack = isOver ? "" : playing.rack;
       this.entry.show(game.equipment, { board: position.board, rack, fresh: position.fresh, turn: game.last,
         mostExchanged: game.mostExchanged, exchangesLeft: game.exchangesLeft(playing.seat) });
       this.askForWords(this.entry.placement); // what was laid may make other words now
-      this.showMoves();
+      this.showOrigin();
       this.showPast();
       this.showUnseen();
     }
@@ -422,7 +425,7 @@ export class PlayView extends HTMLElement {
     }
     this.next.setAttribute("data-game", playing.id);
     this.next.replaceChildren(
-      h("button", { type: "button", class: "main", click: () => this.chosen(this.alike) }, playTexts.playAgain), " ",
+      button(playTexts.playAgain, () => this.chosen(this.alike), "main"), " ",
       button(playTexts.otherOpponent, () => playing.leave()), " ",
       h("a", { href: gameHash(playing.id) }, playTexts.lookBack), " ", reviewLink(playing.id), this.checkedDraws(playing));
   }
@@ -437,20 +440,12 @@ export class PlayView extends HTMLElement {
     return said;
   }
 
-  showMoves() {
+  /** Say what the game goes on from. */
+  showOrigin() {
     const { playing } = this, game = playing?.game;
     if (!game) return;
-    const rows = game.plays.map((play, index) => ({
-      attributes: { "aria-current": index + 1 === game.last ? "true" : null },
-      cells: [h("button", { type: "button", class: "step", "aria-label": `${texts.turn} ${play.seq}`, click: () => this.look(play.seq) }, play.seq), ...played(game, index)],
-    }));
-    const list = rows.length
-      ? table(texts.moves, playedHeads, rows, "sheet")
-      : h("p", { class: "note" }, texts.noMoves);
     const { from } = ownGames().find((own) => own.game === playing.id) ?? {};
-    const before = game.offer.opening ? [h("p", { class: "note" }, from ? h("a", { href: gameHash(from.game, from.turn) }, playTexts.goesOnFrom(from.turn)) : playTexts.fromPosition)] : [];
-    keepingFocus(this.moves, () => this.moves.replaceChildren(...before, list, ...settled(game)));
-    list.scrollTop = list.scrollHeight;
+    this.goesOn.replaceChildren(!game.offer.opening ? "" : from ? h("a", { href: gameHash(from.game, from.turn) }, playTexts.goesOnFrom(from.turn)) : playTexts.fromPosition);
   }
 
   showUnseen() {

@@ -4,7 +4,7 @@
 import { TileBoard, tileList } from "./board.js";
 import { due } from "./boxes.js";
 import { playFromButton } from "./casual.js";
-import { button, h, table } from "./dom.js";
+import { button, fileButton, h, table } from "./dom.js";
 import { MoveEntry } from "./entry.js";
 import { inBrowser } from "./kept.js";
 import { bare, tilesOf } from "./notation.js";
@@ -52,13 +52,12 @@ export class PuzzleList extends HTMLElement {
     this.replaceChildren(h("p", {}, common.loading));
     const told = this.told = await index(this, common.puzzles);
     if (!told || !this.isConnected) return;
-    const file = h("input", { type: "file", id: "progress", accept: ".json,application/json", change: () => this.take(file) });
     this.replaceChildren(
       h("h1", {}, common.puzzles), h("p", {}, texts.puzzlesAre(told.lexicon)),
       h("p", { class: "ask" }, h("label", { for: "theme" }, texts.theme), this.themes(told), this.next),
       this.shown,
       h("h2", {}, texts.progress), h("p", {}, texts.progressIs),
-      h("p", { class: "ask" }, button(texts.save, () => save("tilewire-puzzles.json", asFile(told.lexicon), "application/json")), h("label", { for: "progress" }, texts.take), file),
+      h("p", { class: "ask" }, button(texts.save, () => save("tilewire-puzzles.json", asFile(told.lexicon), "application/json")), fileButton(texts.take, { id: "progress", accept: ".json,application/json", change: ({ target }) => this.take(target) })),
       this.said);
     await this.draw();
   }
@@ -163,12 +162,12 @@ export class PuzzleView extends HTMLElement {
       ? [h("h2", {}, texts.opponentsRack), tileList(tilesOf(racks[1]).map((tile) => [tile, 1]), times)]
       : [h("h2", {}, common.unseenTiles), tileList(puzzle.unseen, times), h("p", { class: "note" }, texts.oneInBag(puzzle.unseen.reduce((sum, [, count]) => sum + count, 0)))];
     this.replaceChildren(
-      h("h1", {}, texts.puzzleIs(numberOf(listed, told), texts.kinds[kind] ?? "")),
-      h("p", {}, texts.asks[kind]),
       h("div", { class: "game" },
-        this.place, h("div", { class: "told" }, h("div", { class: "known" }, scoreLine(scores), ...hidden), this.verdict, this.below,
-          h("p", { class: "note" }, texts.hardness(texts.levels[levelOf(listed)] ?? "", listed.rank - 1)))),
-      toList(), h("p", {}, playFromButton(() => ({ cgp: listed.position, lexicon: told.lexicon }))));
+        h("div", { class: "known" }, h("h1", {}, texts.puzzleIs(numberOf(listed, told), texts.kinds[kind] ?? "")), h("p", {}, texts.asks[kind]), scoreLine(scores), ...hidden),
+        this.place,
+        h("div", { class: "told" }, this.verdict, this.below,
+          h("p", { class: "note" }, texts.hardness(texts.levels[levelOf(listed)] ?? "", listed.rank - 1)),
+          h("div", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles), playFromButton(() => ({ cgp: listed.position, lexicon: told.lexicon }))))));
     this.ask();
   }
 
@@ -259,7 +258,7 @@ export class PuzzleView extends HTMLElement {
     this.verdict.replaceChildren(h("p", { class: "wrong" }, resultOf(puzzle, move)));
     this.below.replaceChildren(
       h("h2", {}, texts.playAfter(puzzle.text(move))), ...this.lines(puzzle, [move]),
-      h("div", { class: "controls" }, h("button", { type: "button", class: "main", click: () => this.askAgain() }, texts.goOnTrying), button(texts.showMe, () => this.showMe())));
+      h("div", { class: "controls" }, button(texts.goOnTrying, () => this.askAgain(), "main"), button(texts.showMe, () => this.showMe())));
     this.verdict.focus();
   }
 
@@ -325,9 +324,10 @@ const choices = (names, pressed, choose) => {
 };
 
 /** The way on to a puzzle, or to the list. @param {string} id @param {string} text */
-const goTo = (id, text) => h("button", { type: "button", class: "main", click: () => { location.hash = id ? `#/puzzles/${id}` : "#/puzzles"; } }, text);
+const goTo = (id, text) => button(text, () => { location.hash = id ? `#/puzzles/${id}` : "#/puzzles"; }, "main");
 
-const toList = () => h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles));
+/** The way to all puzzles. */
+export const toList = () => h("p", { class: "links" }, h("a", { href: "#/puzzles" }, texts.toPuzzles));
 
 /** What a move leads to. @param {Solved} puzzle @param {string} move */
 const resultOf = (puzzle, move) => {

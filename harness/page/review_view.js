@@ -3,7 +3,7 @@
 
 import { Analysis, gcgOf, inBase64, sentenceOf, textIn } from "./analysis.js";
 import { forgetAll, keepMistakes } from "./boxes.js";
-import { button, h, keepingFocus, names, table, toGames } from "./dom.js";
+import { button, h, keepingFocus, labelled, names, table, toGames } from "./dom.js";
 import { noticesOf, withInterval } from "./findings.js";
 import { SEATS } from "./game.js";
 import { givenForm, take } from "./given.js";
@@ -244,9 +244,8 @@ export class ReviewView extends HTMLElement {
     this.isChosen = this.line !== null;
     this.line ??= position?.line ?? null;
     this.replaceChildren(
-      h("h1", {}, texts.reviewOf, ...(isGame ? names(players) : [texts.aPosition])),
+      h("div", { class: "reviewing" }, h("h1", {}, texts.reviewOf, ...(isGame ? names(players) : [texts.aPosition])), this.progress, this.stopping),
       this.banner, this.said,
-      h("div", { class: "reviewing" }, this.progress, this.stopping),
       h("p", { class: "note" }, serverTexts.said(notice)), ...noticesOf(review),
       h("div", { class: isGame ? "review" : "review single" },
         isGame && h("section", { class: "turns" }, this.graph,
@@ -398,7 +397,7 @@ export class ReviewView extends HTMLElement {
     } }, h("option", { value: "" }, texts.nobody), ...players.map((player, seat) => h("option", { value: seat, selected: player === name }, player)));
     this.whose = choice;
     this.kept = h("span", { role: "status" });
-    return h("p", {}, h("label", { for: "mistakes-of" }, texts.keepMistakes), " ", choice, " ", this.kept);
+    return h("p", {}, ...labelled(texts.keepMistakes, choice), " ", this.kept);
   }
 
   /** Keep the mistakes that were found. @param {string} [position] those in it alone: others may have been forgotten since */

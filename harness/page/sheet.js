@@ -8,13 +8,26 @@ import { duration, signed, texts } from "./texts.js";
 /** @import { Game } from "./game.js" */
 
 export class MoveSheet extends HTMLElement {
+  /** Goes to a turn where its address would leave the view; null: its address does. @type {((turn: number) => void) | null} */
+  go = null;
+
+  constructor() {
+    super();
+    this.addEventListener("click", (event) => {
+      const link = event.target instanceof Element ? event.target.closest("a") : null;
+      if (!this.go || !link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+      event.preventDefault();
+      this.go(Number(link.hash.split("/").pop()));
+    });
+  }
+
   /** Room comes and goes with what stands beside it. */
   room = new ResizeObserver(([list]) => uncover(/** @type {HTMLElement} */ (list?.target)));
 
   /** @param {Game} game @param {string} id @param {number} shown the turn that is looked at */
   show(game, id, shown) {
     if (!game.last) {
-      this.replaceChildren(h("p", { class: "note" }, texts.noMoves));
+      this.replaceChildren(h("p", { class: "note" }, texts.noMoves), ...settled(game));
       return;
     }
     const kept = this.querySelector(".scroll")?.scrollTop;
@@ -27,14 +40,6 @@ export class MoveSheet extends HTMLElement {
     this.room.observe(list); // it is called at once
   }
 }
-
-export const playedHeads = [texts.turn, texts.player, texts.move, texts.score, texts.total];
-
-/** What a row says after the number of its turn. @param {Game} game @param {number} index */
-export const played = ({ plays, offer, moves }, index) => {
-  const play = /** @type {import("./game.js").Played} */ (plays[index]);
-  return [h("bdi", {}, offer.players[play.seat]), moves[index] ?? "", signed(play.score), play.scores[play.seat]];
-};
 
 /** @param {Game} game @param {string} id @param {number} shown */
 const sheet = (game, id, shown) => {
@@ -57,7 +62,7 @@ const turn = ({ plays, moves, turns }, id, index, shown) => {
 };
 
 /** What the end of a game added and took away. @param {Game} game */
-export const settled = (game) => {
+const settled = (game) => {
   if (!game.over) return [];
   const { rack_adjustments: racks, time_penalties: time, scores } = game.over;
   const parts = game.offer.players.flatMap((name, seat) => [

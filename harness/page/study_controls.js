@@ -1,7 +1,7 @@
 // What stands around the board of a study: its buttons, both sides, what is entered of a game, the note, what can be opened.
 
 import { playFromButton } from "./casual.js";
-import { button, h } from "./dom.js";
+import { button, h, labelled, signButton } from "./dom.js";
 import { givenForm, take } from "./given.js";
 import { inBrowser } from "./kept.js";
 import { bare, tilesOf } from "./notation.js";
@@ -35,11 +35,12 @@ export class StudyControls {
   constructor(view) {
     this.view = view;
     this.bar = h("div", { class: "tools", role: "toolbar", "aria-label": texts.study },
-      this.undoing = button(texts.undo, () => view.undo(true)), this.redoing = button(texts.redo, () => view.undo(false)),
+      this.undoing = signButton("↶", texts.undo, () => view.undo(true)), this.redoing = signButton("↷", texts.redo, () => view.undo(false)),
       this.settingUp = button(texts.setUp, () => view.toggleSetup()), this.openingButton = button(texts.open, () => this.toggleOpening()),
       button(texts.save, () => view.saveFile()), button(texts.share, () => this.share()),
       this.reviewing = button(texts.review, () => view.review()),
-      playFromButton(() => ({ cgp: cgpOf(view.position, /** @type {Equipment} */ (view.equipment), view.state.study.lexicon), lexicon: view.state.study.lexicon })), this.shared = h("span", { role: "status", class: "shared" }));
+      playFromButton(() => ({ cgp: cgpOf(view.position, /** @type {Equipment} */ (view.equipment), view.state.study.lexicon), lexicon: view.state.study.lexicon })));
+    this.shared = h("p", { role: "status", class: "shared" });
     this.opening = h("section", { class: "drop", hidden: true, "aria-label": texts.open,
       dragover: (/** @type {DragEvent} */ event) => event.preventDefault(),
       drop: (/** @type {DragEvent} */ event) => {
@@ -59,14 +60,14 @@ export class StudyControls {
     this.clock = h("input", { id: "clock", autocomplete: "off", size: 6, placeholder: "24:10", input: () => this.change({ clock: this.clock.value.trim() }, "clock") });
     this.clocked = h("form", { class: "ask", submit: (/** @type {Event} */ event) => event.preventDefault() }, this.clockOf = h("label", { for: "clock" }), this.clock);
     this.acts = h("div", { class: "acts" },
-      h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.enterTyped(event) }, h("label", { for: "typed" }, texts.typeMove), this.typed, h("button", {}, texts.enter), this.wrong),
-      this.entering = h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.addEntry(event) }, h("label", { for: "entries" }, texts.entry), this.entries, h("button", {}, texts.add)), this.clocked);
+      h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.enterTyped(event) }, ...labelled(texts.typeMove, this.typed), h("button", {}, texts.enter), this.wrong),
+      this.entering = h("form", { class: "ask", submit: (/** @type {Event} */ event) => this.addEntry(event) }, ...labelled(texts.entry, this.entries), h("button", {}, texts.add)), this.clocked);
     this.text = h("textarea", { id: "note-of", rows: 2, input: () => this.change({ note: this.text.value }, "note") });
     this.promoting = button(texts.promote, () => view.edit(({ study, path }) => promoted(study, path)));
     this.removing = button(texts.remove, () => view.edit(({ study, path }) => without(study, path)));
     this.title = h("input", { id: "title-of", autocomplete: "off", maxlength: 100, input: () => view.edit(({ study }) => ({ study: { ...study, title: this.title.value.trim() } }), "title") });
-    this.titled = h("p", { class: "ask" }, h("label", { for: "title-of" }, texts.titleOf), this.title);
-    this.note = h("div", {}, this.titled, h("label", { for: "note-of" }, texts.note), this.text, h("div", { class: "choices" }, this.promoting, this.removing));
+    this.titled = h("p", { class: "ask" }, ...labelled(texts.titleOf, this.title));
+    this.note = h("div", {}, this.titled, ...labelled(texts.note, this.text), h("div", { class: "choices" }, this.promoting, this.removing));
     this.showWords();
   }
 

@@ -26,7 +26,7 @@ import { StudyLine } from "./variations.js";
 /** @typedef {Pick<Study, "lexicon" | "rules">} Kind */
 
 const WORDS = { play: texts.play, playFor: texts.playFor, exchangeNow: common.exchangeNow, entryKeys: texts.entryKeys };
-const MOST_MOVES = 500, MOST_WORDS = 16, SOON_MS = 300, OURS = /^#note ~study /m;
+const MOST_MOVES = 500, MOST_WORDS = 16, DOUBLE_MS = 500, SOON_MS = 300, OURS = /^#note ~study /m;
 
 export class StudyView extends HTMLElement {
   heading = texts.study;
@@ -69,6 +69,7 @@ export class StudyView extends HTMLElement {
     on(this.moves, "look", ({ move }) => {
       if (this.isSetUp) this.toggleSetup(false);
       this.entry.put(move);
+      setTimeout(() => this.entry.scrollIntoView({ block: "nearest" }), DOUBLE_MS); // a second click is to meet the same move
     });
     on(this.moves, "wrong", (fault) => this.showFaults(fault));
     on(this.setup, "edit", (board) => this.edit(({ study }) => ({ study: { ...study, start: { ...study.start, board } } })));
@@ -349,7 +350,7 @@ export class StudyView extends HTMLElement {
   show() {
     const { controls } = this;
     this.replaceChildren(
-      h("h1", {}, texts.study), this.banner, this.notices, this.said, controls.bar,
+      h("h1", { class: "hidden" }, texts.study), this.banner, this.notices, this.said, controls.bar, controls.shared,
       h("div", { class: "game" }, controls.opening,
         h("div", { class: "play" }, this.place),
         h("div", { class: "told" }, controls.sides, controls.acts, this.moves, h("section", { class: "tree" }, h("h2", {}, texts.line), this.line, controls.note)),

@@ -13,7 +13,7 @@ export const casual = {
   // what is chosen
   wins: (/** @type {number} */ percent) => `${Math.round(percent)} %`,
   weakest: "From weak to strong. Percentages are of games won against static, as measured; bots that simulate had 0.3 s a move.",
-  weakestRated: "From weak to strong, with their ratings here.",
+  weakestRated: "From weak to strong, with their ratings here; those without one come last.",
   casual: "Against a bot you may have hints and take moves back; it counts for no rating.",
   clock: "Clock of each player",
   from: (/** @type {number} */ own, /** @type {number} */ other, /** @type {string} */ rack) => `The game goes on from your position: ${own} to ${other} for the player to move${rack ? `, who holds ${rack}` : ""}. Your opponent's tiles are drawn anew.`,
@@ -82,6 +82,7 @@ export const casual = {
   challengeRefused: (why, left) => `That can't be challenged: ${why}. ${soManyLeft(left)}`,
   youWin: "You win",
   youLose: "You lose",
+  youResigned: "you resigned",
   challenge: "Challenge",
   accept: "Accept",
   mayChallenge: "You may challenge the last play.",

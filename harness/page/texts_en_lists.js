@@ -22,6 +22,7 @@ export const lists = {
   on: "Games in progress",
   noneOn: "No game is in progress. A new one appears here by itself.",
   past: "Past games",
+  takenBack: "a move was taken back; another game goes on from there",
   nonePast: "No game has ended here yet.",
   earlier: "Earlier games",
   /** @param {number} turns */

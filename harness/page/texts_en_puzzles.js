@@ -129,18 +129,18 @@ export const puzzles = {
   noMistakes: "No mistake is kept in this browser. Review a game of yours and keep its mistakes; they come up here.",
   drillDone: (when) => `Nothing is due. The next mistake comes up on ${when}.`,
   /** @param {number} due */
-  drillAsks: (due) => `You made a mistake here in a game. Which move is best? ${due === 1 ? "This is the last one due." : `${due} are due.`}`,
+  drillAsks: (due) => `Which move is better? ${due === 1 ? "This is the last one due." : `${due} are due.`}`,
   bestShown: "The best move is on the board.",
   drillRight: (best) => capital(`${best} is the best move.`),
   drillAsGood: (move, best) => `The review could not tell ${move} from ${best}.`,
   drillWrong: (best) => `The best move is ${best}.`,
   sameAgain: (lost) => `You played this in the game, too; it loses ${lost}.`,
   youPlayed: (move, lost) => `In the game you played ${move}, which lost ${lost}.`,
-  unknownLoss: "What this move loses was not analysed; try it in the review of the game.",
   chance: (win, points) => `${win} of the chance to win, ${points} points`,
+  later: "Later",
   nextMistake: "Next",
   /** @param {number} turn */
   toTurn: (turn) => `Turn ${turn} of the game`,
   /** @param {number[]} days */
-  boxesAre: (days) => `After a right answer a mistake comes up again after ${days.slice(0, -1).join(", ")} and then ${days.at(-1)} days; after a wrong one at once.`,
+  boxesAre: (days) => `After a right answer a mistake comes up again after ${days.slice(0, -1).join(", ")} and then ${days.at(-1)} days; after wrong ones, or if you ask, soon.`,
 };

@@ -70,7 +70,7 @@ export const review = {
   /** @param {number} best @param {number} racks */
   bestIn: (best, racks) => `${best ? "✓ " : ""}${best}/${racks}`,
   wasBest: "the best",
-  winReview: "Chance that the first player wins; click to go to a turn",
+  winReview: "Chance that the first player wins; press it to go to a turn",
   /** @param {string} name @param {string} chance @param {number} line */
   winReviewed: (name, chance, line) => `${name}: ${chance} to win before turn ${line}.`,
   /** @param {number} line */

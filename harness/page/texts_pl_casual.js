@@ -11,7 +11,7 @@ export const casual = {
   // what is chosen
   wins: (percent) => `${Math.round(percent)} %`,
   weakest: "Od najsłabszego do najsilniejszego. Procenty to zmierzone wygrane z botem static; boty symulujące miały 0,3 s na ruch.",
-  weakestRated: "Od najsłabszego do najsilniejszego, z rankingiem na tym serwerze.",
+  weakestRated: "Od najsłabszego do najsilniejszego, z rankingiem na tym serwerze; boty bez rankingu na końcu.",
   casual: "Z botem możesz korzystać z podpowiedzi i cofać ruchy; partia nie liczy się do rankingu.",
   clock: "Zegar każdego gracza",
   from: (own, other, rack) => `Partia toczy się dalej od Twojej pozycji: ${own} do ${other} dla gracza na ruchu${rack ? `, który ma ${rack}` : ""}. Płytki przeciwnika są losowane od nowa.`,
@@ -31,7 +31,7 @@ export const casual = {
   unknownRack: "Tego ruchu nie można cofnąć: ta przeglądarka nie widziała, jakie płytki były przed nim na Twoim stojaku.",
   goesOnFrom: (turn) => (turn ? `Ciąg dalszy poprzedniej partii po turze ${turn}` : "Poprzednia partia od początku"),
   fromPosition: "Partia zaczęła się od pozycji.",
-  playFrom: "Graj dalej od tego miejsca",
+  playFrom: "Graj stąd",
 
   // the turns before
   past: (turn, of) => `Po turze ${turn} z ${of}. Partia toczy się tymczasem dalej.`,
@@ -45,7 +45,7 @@ export const casual = {
   against: (opponent, own, other) => `przeciwnik: ${opponent}, ${own} do ${other}`,
   goOn: "Graj dalej",
   forget: "Zapomnij",
-  wonLost: "Wygrane – przegrane – remisy",
+  wonLost: "Wygr. – przegr. – rem.",
   average: "Średnio",
   lastGames: "Ostatnie partie",
   withHelp: "z podpowiedziami",
@@ -75,6 +75,7 @@ export const casual = {
   moveRefused: (why, left) => `Tego nie można zagrać: ${why}. ${soManyLeft(left)}`,
   challengeRefused: (why, left) => `Tego nie można zakwestionować: ${why}. ${soManyLeft(left)}`,
   youWin: "Wygrywasz",
+  youResigned: "poddanie",
   youLose: "Przegrywasz",
   challenge: "Kwestionuj",
   accept: "Uznaj",

@@ -3,12 +3,15 @@
 /** @type {typeof import("./texts_en_home.js").home} */
 export const home = {
   heading: "Graj, oglądaj i analizuj partie gier słownych",
+  ownHeading: "Oglądaj partie z tego komputera",
   live: "Partia w toku",
   ended: "Ostatnia partia",
   example: "Przykładowa partia botów: teraz nie trwa żadna inna",
   follow: "Śledź tę partię",
   playAgainst: (name, rating) =>
     `Graj: ${name}${rating === undefined ? "" : ` (${Math.round(rating)})`}`,
+  bot: (name, about) => `${name}: ${about}.`,
+  levels: "Boty dla początkujących, graczy klubowych i ekspertów; jedno kliknięcie zaczyna partię.",
   ratedBots: "Boty i ich ranking na tym serwerze; jedno kliknięcie zaczyna partię.",
   playOther: "Wybierz innego przeciwnika",
   goOn: (name) => `Kontynuuj partię (przeciwnik: ${name})`,

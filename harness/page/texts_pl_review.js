@@ -67,7 +67,7 @@ export const review = {
   leftOut: "–",
   bestIn: (best, racks) => `${best ? "✓ " : ""}${best}/${racks}`,
   wasBest: "najlepszy",
-  winReview: "Szansa na wygraną pierwszego gracza; kliknij, aby przejść do tury",
+  winReview: "Szansa na wygraną pierwszego gracza; naciśnij, aby przejść do tury",
   winReviewed: (name, chance, line) => `${name}: ${chance} na wygraną przed turą ${line}.`,
   turnNumber: (line) => `Tura ${line}`,
   turnOf: (line, name) => `Tura ${line}: ${name}`,

@@ -62,12 +62,13 @@ export class TurnReview extends HTMLElement {
     const step = (/** @type {string} */ sign, /** @type {string} */ label, /** @type {number} */ by) =>
       signButton(sign, label, () => this.dispatchEvent(new CustomEvent("step", { detail: by })));
     this.replaceChildren(
-      h("div", { class: "look" },
+      h("div", { class: "found" },
         h("div", { class: "heading" },
           h("h2", {}, name === undefined ? texts.aPosition : h("bdi", {}, texts.turnOf(turn.line, name))),
           this.review.told.gcg !== null && studyLink("review", this.review.game || "mine", turn.line),
           ...(this.review.told.turns.length > 1 ? [step("◀", texts.turnBefore, -1), step("▶", texts.turnAfter, 1)] : [])),
-        this.verdict, this.choices, this.board, this.tries, this.outcome),
+        this.verdict),
+      h("div", { class: "look" }, this.choices, this.board, this.tries, this.outcome),
       h("div", { class: "figures-of" }, this.figures, this.told, h("p", { class: "acts" }, this.longerButton, turn.line > 1 && this.telling)));
     this.showBoard();
     this.refresh();

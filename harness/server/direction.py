@@ -54,7 +54,7 @@ from protocol.parts import MAX_SENTENCE, Arrangement, Presence, RoundGame
 from .hello import welcome
 from .lobby import Lobby
 from .names import alike
-from .players import Player
+from .players import PresentPlayer
 from .tokens import forbidden
 
 log = structlog.get_logger(__name__)
@@ -84,7 +84,7 @@ class Plan:
     """Files of the server that local seats must not see, beside the tournament's folder."""
 
 
-class Direction:
+class TournamentDirection:
     """A tournament, its entrants who come and go, and its directors."""
 
     def __init__(self, plan: Plan, lobby: Lobby) -> None:
@@ -195,7 +195,7 @@ class Direction:
                 self._queue.welcome_back(entrant)
         self._begin_if_all_are_here()
 
-    def seek(self, player: Player, wish: Seek) -> None:
+    def seek(self, player: PresentPlayer, wish: Seek) -> None:
         """Answer a player who seeks games: the tournament pairs it.
 
         Raises:

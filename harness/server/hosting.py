@@ -29,7 +29,7 @@ from harness.seats.seats import GuestSeat
 from protocol.messages import GameList
 from protocol.parts import ListedGame, TimeControl
 
-from .tables import TableKind, Tables
+from .tables import ServerTables, TableKind
 
 log = structlog.get_logger(__name__)
 
@@ -50,7 +50,7 @@ KEPT_GAMES = 64
 class Hosting:
     """The games of one server."""
 
-    tables: Tables
+    tables: ServerTables
     journal: Journal
     lag: LagMeter
     """Measures how late the server's event loop is."""

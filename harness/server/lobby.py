@@ -34,7 +34,7 @@ from .admission import Admissions, block_of, is_here, network_of
 from .hosting import Hosting
 from .ladder.settings import LABEL, LOOK_AGAIN_S
 from .page_analysis.live_games import ON, is_on
-from .players import Player, Players
+from .players import Players, PresentPlayer
 from .seeking import FirstMoves, Waiting
 from .tables import TableKind
 from .tokens import Gatekeeper, Holder
@@ -112,14 +112,14 @@ class Lobby:
 
     # --- players --------------------------------------------------------------------------------
 
-    def arrive(self, player: Player, link: Link) -> Link | None:
+    def arrive(self, player: PresentPlayer, link: Link) -> Link | None:
         """Log a player in; return the older connection that this replaces."""
         older = self.players.arrive(player, link)
         if older is not None:
             self._stop_seeking(player)  # the newer connection seeks for itself
         return older
 
-    def depart(self, player: Player, link: Link, why: str) -> None:
+    def depart(self, player: PresentPlayer, link: Link, why: str) -> None:
         """Note the end of a player's connection."""
         for seat in player.seats.values():
             seat.leave(link, why)
@@ -128,7 +128,7 @@ class Lobby:
             self._stop_seeking(player)
             self.players.forget(player)
 
-    def games_of(self, player: Player) -> tuple[str, ...]:
+    def games_of(self, player: PresentPlayer) -> tuple[str, ...]:
         """Return the games that a player may resume."""
         return tuple(game for game in player.seats if not self.hosting.games[game].is_told)
 
@@ -168,12 +168,12 @@ class Lobby:
             return frozenset()
         return frozenset(filter(None, (network_of(address), self.gatekeeper.hash_of(name))))
 
-    def _stop_seeking(self, player: Player) -> None:
+    def _stop_seeking(self, player: PresentPlayer) -> None:
         player.rest = None
         self._casual.pop(player.name, None)
         self.waiting.withdraw(player.name)
 
-    def resume(self, player: Player, link: Link, message: GameMessage) -> None:
+    def resume(self, player: PresentPlayer, link: Link, message: GameMessage) -> None:
         """Have a player take up a game, whose messages then go to its seat (``Link.bind``).
 
         Raises:
@@ -282,7 +282,7 @@ class Lobby:
 
     # --- seeking --------------------------------------------------------------------------------
 
-    def seek(self, player: Player, wish: Seek) -> None:
+    def seek(self, player: PresentPlayer, wish: Seek) -> None:
         """Register a seek, and start the games that are possible.
 
         Raises:
@@ -330,7 +330,7 @@ class Lobby:
             self._untold[player.name] = wish
         self.pair_soon()
 
-    def _check_casual(self, player: Player, wish: Seek, kind: TableKind) -> None:
+    def _check_casual(self, player: PresentPlayer, wish: Seek, kind: TableKind) -> None:
         """Check that a casual game may begin: against a bot, not in a position of a game here.
 
         Raises:
@@ -344,12 +344,12 @@ class Lobby:
             if is_on(self.hosting, self.players, position, kind.rules, player.address):
                 raise PeerError("forbidden", ON, retry="later")
 
-    def _check_seek(self, player: Player) -> None:
+    def _check_seek(self, player: PresentPlayer) -> None:
         """Check that a player, and its address, may seek another game now; PeerError if not."""
         self.admissions.check_journal(player.address, self.max_games)
         self.admissions.check_seek(player.name, player.address)
 
-    def _tell_sought(self, player: Player, wish: Seek, not_rated: str | None = None) -> None:
+    def _tell_sought(self, player: PresentPlayer, wish: Seek, not_rated: str | None = None) -> None:
         """Tell a player what it seeks, why that may take long, and why its game isn't rated."""
         table = wish.table if self.hosting.tables.names else None
         if self.ladder is not None and wish.opponent is None:
@@ -365,7 +365,7 @@ class Lobby:
             )
         )
 
-    def _why_held_back(self, player: Player) -> str | None:
+    def _why_held_back(self, player: PresentPlayer) -> str | None:
         """Return a sentence if there is no place for a player's game: which games have them."""
         if self.paused is not None:
             return f"no game begins now: {self.paused}"
@@ -538,7 +538,7 @@ class Lobby:
     ) -> asyncio.Task[None]:
         """Begin or resume a game, and return its task; a ``fresh`` game is stored first."""
         game = book.opened.game
-        guests: list[Player] = []
+        guests: list[PresentPlayer] = []
         for seat in seats:
             if isinstance(seat, GuestSeat):
                 guest = self.players.named(seat.name)
@@ -557,7 +557,7 @@ class Lobby:
             self._first_moves.note(*book.opened.players)
 
     async def _play(
-        self, host: GameHost, label: dict[str, Any], guests: list[Player], *, fresh: bool
+        self, host: GameHost, label: dict[str, Any], guests: list[PresentPlayer], *, fresh: bool
     ) -> None:
         try:
             ended, took_s = await self.hosting.play(host, label, fresh=fresh)
@@ -588,7 +588,7 @@ class Lobby:
             self._seek_on(guest)
         self.pair_soon()
 
-    def _seek_on(self, guest: Player) -> None:
+    def _seek_on(self, guest: PresentPlayer) -> None:
         """Renew the seek of a player who asked for several games."""
         busy = guest.seats or guest.name in self.waiting  # or it has sought again already
         if guest.rest is not None and guest.link is not None and not (busy or self.closing):

@@ -46,7 +46,7 @@ from .bridge.pairing import Code, random_code
 from .hello import read_hello
 from .hosting import Hosting
 from .spectating import Spectating
-from .tables import TableKind, Tables
+from .tables import ServerTables, TableKind
 from .web import OwnSight, Web
 
 HOST = "127.0.0.1"
@@ -92,7 +92,7 @@ class OwnScreen:
         self._tournament, self._files = tournament, files
         self._sight, self._tell = sight, tell
         self._lag = LagMeter()
-        tables = Tables(TableKind(lexicon=lexicon))
+        tables = ServerTables(TableKind(lexicon=lexicon))
         self._hosting = Hosting(tables, self.journal, self._lag)
         self._web = Web(self._hosting, self._standings, own=self._sight)
         self._code = _new_code()

@@ -23,7 +23,7 @@ from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer
 
 from .answers import as_json, wrong
-from .tables import Casual, TableKind, Tables
+from .tables import Casual, ServerTables, TableKind
 
 MOST_WORDS = 16
 """Most words in a request; a play forms at most one per tile, and its main word."""
@@ -109,7 +109,7 @@ def is_own_page(request: Request) -> bool:
 class PlayAnswers:
     """Answers what a person's page asks."""
 
-    tables: Tables
+    tables: ServerTables
     offered: Offered
     time: Callable[[], TimeControl]
     """Returns the server's time control for a game that begins now."""

@@ -22,7 +22,7 @@ from .tokens import Holder, hash_token, host_of
 
 
 @dataclass(eq=False)
-class Player:
+class PresentPlayer:
     """A player who is here, or has running games."""
 
     name: str
@@ -79,24 +79,24 @@ class Player:
 class Players:
     """The players of one server, by name."""
 
-    _players: dict[str, Player] = field(default_factory=dict)
-    _by_block: dict[str, set[Player]] = field(default_factory=dict)
+    _players: dict[str, PresentPlayer] = field(default_factory=dict)
+    _by_block: dict[str, set[PresentPlayer]] = field(default_factory=dict)
     """Those whose address is known, by its block."""
 
     def __contains__(self, name: str) -> bool:
         return name in self._players
 
-    def __getitem__(self, name: str) -> Player:
+    def __getitem__(self, name: str) -> PresentPlayer:
         return self._players[name]
 
-    def __iter__(self) -> Iterator[Player]:
+    def __iter__(self) -> Iterator[PresentPlayer]:
         return iter(self._players.values())
 
-    def named(self, name: str) -> Player:
+    def named(self, name: str) -> PresentPlayer:
         """Return the player of a name, known or new."""
-        return self._players.setdefault(name, Player(name))
+        return self._players.setdefault(name, PresentPlayer(name))
 
-    def arrive(self, player: Player, link: Link) -> Link | None:
+    def arrive(self, player: PresentPlayer, link: Link) -> Link | None:
         """Note a player's new connection; return the older one that this replaces."""
         self._leave_block(player)
         older, player.link, player.peer = player.link, link, link.channel.peer
@@ -150,13 +150,13 @@ class Players:
         player.holder, player.is_released = Holder(), True
         return True
 
-    def forget(self, player: Player) -> None:
+    def forget(self, player: PresentPlayer) -> None:
         """Forget a player who is away and in no game."""
         if not player.is_in_use:
             self._leave_block(player)
             self._players.pop(player.name, None)
 
-    def _leave_block(self, player: Player) -> None:
+    def _leave_block(self, player: PresentPlayer) -> None:
         block = block_of(player.address)
         others = self._by_block.get(block, set())
         others.discard(player)

@@ -31,7 +31,7 @@ from harness.matches.results import game_record
 from harness.writing import naming
 from lexicons.cache import sync_folder
 
-from .tables import Tables
+from .tables import ServerTables
 
 log = structlog.get_logger(__name__)
 
@@ -56,7 +56,7 @@ class Retention:
     async def run(
         self,
         journal: Journal,
-        tables: Tables,
+        tables: ServerTables,
         has_token: Callable[[str], bool],
         now: Callable[[], float] = time.time,
     ) -> None:
@@ -86,7 +86,7 @@ class Retention:
             await asyncio.sleep(every_s)
 
     async def drop(
-        self, journal: Journal, tables: Tables, before: float, after: str | None
+        self, journal: Journal, tables: ServerTables, before: float, after: str | None
     ) -> str | None:
         """Drop the moves of finished games that began before a time, and ``after`` a game.
 
@@ -104,7 +104,7 @@ class Retention:
                 await asyncio.sleep(PAUSE_S)
         return after
 
-    def _write(self, games: Sequence[KeptGame], tables: Tables) -> list[str]:
+    def _write(self, games: Sequence[KeptGame], tables: ServerTables) -> list[str]:
         """Write games to the archive; return those that are there."""
         written, months = [], set[Path]()
         for kept in games:

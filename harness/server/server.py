@@ -65,16 +65,16 @@ from .names import OWN, looks
 from .page_analysis.conversation import SUBPROTOCOL as ANALYSIS
 from .page_analysis.conversation import converse
 from .page_analysis.live_games import LentGames, why_not_analyse
-from .page_analysis.queue import Analyse, AnalysisQueue, AnalysisSettings, Engine, Job, Read
+from .page_analysis.queue import Analyse, AnalysisQueue, AnalysisSettings, Job, Read, TaskRunner
 from .play import Offered, PlayAnswers, refuse_foreign_page, refuse_strangers, tells_words
 from .relay import Relay
 from .spectating import Spectating
-from .tables import Tables
+from .tables import ServerTables
 from .tokens import Gatekeeper, Holder, KnownTokens, WrongToken, check_listed, forbidden
 from .web import Web
 
 if TYPE_CHECKING:
-    from .direction import Direction, Plan
+    from .direction import Plan, TournamentDirection
     from .ladder.publishing import Publisher
     from .retention import Retention
 
@@ -91,7 +91,7 @@ _COSTS: Mapping[type[Message], int] = {Watch: 20, Resume: 20, Games: 10, Standin
 class MatchServer:
     """A server, from ``start`` to ``stop``."""
 
-    tables: Tables
+    tables: ServerTables
     """What is played here."""
     journal: Journal
     """Has all games; unfinished ones are resumed."""
@@ -119,7 +119,7 @@ class MatchServer:
     plan: Plan | None = None
     """A tournament to run; players then play in it only."""
     analysis: AnalysisSettings = field(default_factory=AnalysisSettings)
-    analyst: Callable[[Mapping[str, GameKind]], Awaitable[Engine]] | None = None
+    analyst: Callable[[Mapping[str, GameKind]], Awaitable[TaskRunner]] | None = None
     """Starts an analysis process, given what is played at each table; None: no analysis."""
     admins: KnownTokens | None = None
     """The admins' tokens; None: the server has no admins."""
@@ -149,11 +149,13 @@ class MatchServer:
             self._hosting, self.time, self.max_games, self.gatekeeper, self._admissions
         )
         self._metrics.watch(self._lobby, self._admissions)
-        self.direction: Direction | None = None
+        self.direction: TournamentDirection | None = None
         if self.plan is not None:
-            from .direction import Direction  # imports numba, which other servers start without
+            from .direction import (
+                TournamentDirection,  # imports numba, which other servers start without
+            )
 
-            self.direction = Direction(self.plan, self._lobby)
+            self.direction = TournamentDirection(self.plan, self._lobby)
         self._bans = Bans(self.journal)
         self._administration = Administration(
             self._lobby, self._bans, self.gatekeeper.invitations, is_directed=self.plan is not None
@@ -525,7 +527,7 @@ class MatchServer:
             self._listed[shown] = now, direction.standing_list(shown)
         return self._listed[shown][1]
 
-    def _directed(self) -> Direction:
+    def _directed(self) -> TournamentDirection:
         if self.direction is None:
             raise PeerError("no_tournament", "no tournament is played on this server", retry="no")
         return self.direction

@@ -65,7 +65,7 @@ class TableKind:
         )
 
 
-class Tables:
+class ServerTables:
     """The tables of one server, the main one first.
 
     Args:

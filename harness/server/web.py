@@ -1,6 +1,6 @@
 """What a server answers to plain HTTP: the page, and JSON about games and standings.
 
-The addresses and keys are described in ``docs/server.md``; they stay, others may be added. Of a
+The addresses and keys are described in ``docs/api.md``; they stay, others may be added. Of a
 game that is on, only the host's own screen is told more than a spectator.
 """
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -11,11 +12,23 @@ import pytest
 
 from bot.player import Player
 from bot.players.static import StaticPlayer
-from bot.registry import _BUILT_IN, SeatError, about, create_player, known_bots, load_factory
+from bot.registry import (
+    _BUILT_IN,
+    _WINS,
+    LEVELS,
+    SeatError,
+    about,
+    create_player,
+    known_bots,
+    load_factory,
+)
 from bot.seat_text import LONGEST_NAME, parse_seat
 from protocol.parts import MAX_NAME
 
 KNOWN = "known: bluff, challenger, champion, greedy, infer, mc, mc[+]rh, rh, sim, static, vanilla"
+
+CHAMPION = {"champion-1s": "champion?time=1s"}
+"""A level whose strength was not measured."""
 
 BOT = """
 from bot.player import Choice, Player
@@ -73,6 +86,28 @@ def install(folder: Path, package: str, points: str) -> None:
     info.mkdir()
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
     (info / "entry_points.txt").write_text(f"[tilewire.bots]\n{points}\n")
+
+
+def test_the_strengths_of_bots_are_those_of_the_documents() -> None:
+    docs = Path(__file__).parents[2] / "docs"
+    rows = re.findall(
+        r"^\| `([\w-]+)` \| `(.*?)` \|.*\| (?:none of 400|([\d.]+) ± .*) \|$",
+        (docs / "play.md").read_text("utf-8"),
+        re.MULTILINE,
+    )
+    assert {name: seat for name, seat, _ in rows} | CHAMPION == {
+        name: seat for name, (seat, _) in LEVELS.items()
+    }
+    found = {seat: float(won or 0) for _, seat, won in rows} | {"static": 50.0}
+    training = (docs / "results" / "training.md").read_text("utf-8")
+    for name, won in re.findall(
+        r"^\| `trained (greedy|vanilla)` .* ([\d.]+) % \|$", training, re.M
+    ):
+        found[name] = round(100 - float(won), 1)
+    simulation = (docs / "results" / "simulation.md").read_text("utf-8")
+    duel = r"^(sim|champion)\?time=300ms +static +2,000 .*? ([\d.]+) ± [\d.]+ %"
+    found |= {name: float(won) for name, won in re.findall(duel, simulation, re.M)}
+    assert found == _WINS
 
 
 def test_a_built_in_name() -> None:

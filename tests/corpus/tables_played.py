@@ -132,7 +132,7 @@ class _Replayed:
         """Do as the host does: keep, deliver, start the next clock."""
         for recipient, message in effects.sends:
             self._tell(recipient, message)
-        kinds = [type(record).__name__ for record in effects.records]
+        kinds = [type(record).__name__.removesuffix("Record") for record in effects.records]
         if kinds:
             self.lines.append(
                 f"{self.now} records {' '.join(kinds)}, restarts {list(effects.restart)}"

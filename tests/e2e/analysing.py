@@ -13,10 +13,10 @@ from tables import words
 
 from bot.equipment import Equipment
 from engine.rules.rule_sets import load_rules
-from harness.analysis.task import Task
+from harness.analysis.task import AnalysisTask
 from harness.game_kinds import MAIN
 from harness.server.page_analysis.process import AnalysisProcess
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 
 ROLLOUTS = 400
 
@@ -24,7 +24,9 @@ ROLLOUTS = 400
 class Counted(AnalysisProcess):
     """An analysing process that counts rollouts, not time."""
 
-    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    async def do(
+        self, task: AnalysisTask, told: Callable[[dict[str, Any]], None]
+    ) -> dict[str, Any]:
         return await super().do(replace(task, rollouts=ROLLOUTS), told)
 
 
@@ -39,7 +41,7 @@ async def analysing(path: Path, *rules: str) -> AsyncIterator[str]:
         laws = load_rules(rules)
         return TableKind(lexicon=words(), rules=laws, name=name, equipment=Equipment())
 
-    offered = Tables(kind("english"), [kind(name, name) for name in rules])
+    offered = ServerTables(kind("english"), [kind(name, name) for name in rules])
 
     async def start(_kinds: object) -> AnalysisProcess:
         return await Counted.start(offered.analysed(), idle=False)

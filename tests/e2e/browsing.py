@@ -87,11 +87,21 @@ async def find_faults(page: Page) -> None:
         assert faults == [], f"{scheme}: {faults}"
 
 
+TOO_WIDE = """[...document.querySelectorAll(".scroll")]
+    .filter((each) => each.checkVisibility() && each.scrollWidth > each.clientWidth + 1)
+    .map((each) => [each.ariaLabel, each.scrollWidth, each.clientWidth])"""
+"""Tables that one has to scroll sideways."""
+
+
 async def check_layout(shown: Opened, *widths: int) -> None:
-    """Fail if a view is wider than the window, has a serious fault, or the browser complained."""
+    """Fail if a view is wider than the window, has a serious fault, or the browser complained.
+
+    From a phone's width on no table may be too wide for its place either.
+    """
     for width in widths:
         await shown.page.set_viewport_size({"width": width, "height": 800})
         assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
+        assert width < PHONE or await shown.page.evaluate(TOO_WIDE) == []
     if AXE.exists():  # test_page.py says how to get it
         await find_faults(shown.page)
     assert shown.said == []

@@ -26,7 +26,7 @@ from engine.rules.bag import DrawError
 from engine.rules.moves import Place
 from engine.rules.rules import Rules, standard_rules
 from harness.arbiter.journal import Journal
-from harness.arbiter.records import Ended, Turn
+from harness.arbiter.records import Ended, TurnRecord
 from lexicons.alphabet import BLANK
 from lexicons.store import Lexicon, load_lexicon
 from protocol.channel import ChannelClosed, now_ms
@@ -211,7 +211,7 @@ class Ordeal:
         told = {game for guest in self.guests for game in guest.told}
         self.problems += [f"game {game} is lost" for game in told - {one.game for one in kept}]
         for game in kept:
-            turns = [record for record in game.records if isinstance(record, Turn)]
+            turns = [record for record in game.records if isinstance(record, TurnRecord)]
             ends = [record for record in game.records if isinstance(record, Ended)]
             if [turn.seq for turn in turns] != list(range(1, len(turns) + 1)) or len(ends) != 1:
                 self.problems.append(f"game {game.game}: {turns} {ends}")
@@ -240,7 +240,7 @@ class Ordeal:
         )
 
 
-def _agree(told: Played, kept: Turn) -> bool:
+def _agree(told: Played, kept: TurnRecord) -> bool:
     """Tell whether a turn that a guest was told of is the one that was kept."""
     hidden = told.move.startswith("-") and told.rack is None  # the other's exchange
     return (told.seat, told.score, told.scores, told.clocks, hidden or told.move) == (

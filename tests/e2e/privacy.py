@@ -33,7 +33,7 @@ from engine.notation.cgp import read_cgp
 from engine.notation.move_text import format_move
 from engine.rules.rules import standard_rules
 from harness.arbiter.journal_reading import read_ended_game
-from harness.arbiter.records import Began, Opened, Turn
+from harness.arbiter.records import Began, Opened, TurnRecord
 from harness.server.admission import Admission
 from harness.server.server import MatchServer
 from lexicons.store import load_lexicon
@@ -107,7 +107,7 @@ class Truth:
 
     opened: Opened
     nonces: tuple[str, str]
-    turns: list[Turn]
+    turns: list[TurnRecord]
 
     @classmethod
     def read(cls, journal: Path, game: str) -> Truth:
@@ -115,7 +115,7 @@ class Truth:
         kept = read_ended_game(journal, game)
         assert kept is not None
         began = next(record for record in kept.records if isinstance(record, Began))
-        turns = [record for record in kept.records if isinstance(record, Turn)]
+        turns = [record for record in kept.records if isinstance(record, TurnRecord)]
         return cls(cast("Opened", kept.records[0]), began.nonces, turns)
 
     def racks(self, seat: int) -> set[str]:
@@ -123,7 +123,7 @@ class Truth:
         own = [turn for turn in self.turns if turn.seat == seat]
         return {rack for turn in own for rack in (turn.rack, turn.rack_after)}
 
-    def move(self, turn: Turn, viewer: Viewer) -> str:
+    def move(self, turn: TurnRecord, viewer: Viewer) -> str:
         """Return a move as a viewer may know it."""
         if viewer == turn.seat or not turn.move[1:] or turn.move[0] != "-":
             return turn.move

@@ -17,7 +17,7 @@ from pathlib import Path
 
 from protocol.channel import now_ms
 
-COMMAND = (sys.executable, "-c", "from harness.cli import main; main()")
+COMMAND = (sys.executable, "-c", "from tilewire import main; main()")
 EXAMPLES = Path(__file__).parents[2] / "examples"
 
 PATIENCE_S = 120.0

@@ -101,7 +101,7 @@ class Visitor:
         await lay(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
         play = self.page.get_by_role("button", name="Play for")
         await (play.tap() if self.by_touch else self.page.keyboard.press("Enter"))
-        await self.page.locator(".sheet tbody tr").nth(turns + 1).wait_for(state="attached")
+        await self.page.locator(".rounds a").nth(turns + 1).wait_for(state="attached")
         await self.asked()
 
     async def resign(self) -> None:
@@ -154,10 +154,11 @@ async def test_a_casual_game(server: MatchServer, browser: Browser, name: str, t
 
 async def take_hint(ann: Visitor) -> None:
     await ann.press("Hint")
-    advice = ann.page.locator(".advice")
-    await advice.get_by_text("The best move lays").wait_for()
+    await ann.page.locator(".formed", has_text="The best move lays").wait_for()
     await ann.press("The move")
-    await advice.get_by_text("Best: ").wait_for()
+    await ann.page.locator(".placed").first.wait_for()
+    await ann.press("Recall")
+    await ann.page.locator(".formed", has_text="Best: ").wait_for()
 
 
 async def step_back(ann: Visitor) -> None:
@@ -242,3 +243,35 @@ async def test_a_browser_without_storage_and_a_bot_that_is_gone(
     await shown.page.get_by_label("greedy").check()
     assert await shown.page.get_by_label("Your name").input_value() == "\u05d0\u05d1\u05d2"
     await shown.page.context.close()
+
+
+async def test_with_everything_or_the_text_twice_as_large_one_can_play(
+    server: MatchServer, browser: Browser
+) -> None:
+    ivy = Visitor(server, await opened(browser), "ivy")
+    page = ivy.page
+    await ivy.come()
+    await page.get_by_label("greedy").check()
+    await page.get_by_label("Your name").fill("ivy")
+    await ivy.press("Start")
+    await ivy.asked()
+    tile, play = page.locator(".hand button").first, ivy.button("Play")
+    for width, height, size in ((DESK // 2, 400, "100%"), (PHONE, 844, "200%")):
+        await page.set_viewport_size({"width": width, "height": height})
+        await page.evaluate("size => { document.documentElement.style.fontSize = size; }", size)
+        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+        for place in (page.locator("[data-at='224']"), tile, play, ivy.button("Resign")):
+            await place.scroll_into_view_if_needed()
+            box = await place.bounding_box()
+            assert box
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+    await page.set_viewport_size({"width": DESK // 2, "height": 400})
+    await page.evaluate("document.documentElement.style.fontSize = ''")
+    last = page.locator("move-entry [data-at='224']")
+    await last.evaluate("it => it.scrollIntoView({ block: 'end' })")
+    for place in (page.locator("move-entry [data-at='0']"), last, tile, play):
+        box = await place.bounding_box()
+        assert box
+        assert 0 <= box["y"] <= box["y"] + box["height"] <= 401, "board and rack are seen at once"
+    await ivy.resign()
+    await page.close()

@@ -49,6 +49,16 @@ def test_the_tiny_bot_plays_words_in_json(server: Server, words: Path) -> None:
     assert min(scores_of(said)) > 50, "both play words"
 
 
+def test_the_first_bot_of_the_specification_plays(server: Server) -> None:
+    spec = (EXAMPLES.parent / "protocol" / "SPEC.md").read_text("utf-8")
+    program = spec.partition("```python\n")[2].partition("```")[0]
+    program = program.replace("ws://127.0.0.1:8484", server.url)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.startswith("out [")
+
+
 def scores_of(said: str) -> tuple[int, int]:
     """Return the scores of a bot and of greedy; no move was refused, and it says who won."""
     over = re.fullmatch(

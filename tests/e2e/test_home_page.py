@@ -42,6 +42,8 @@ ANSWERS: dict[str, Any] = {
     },
 }
 """What a server with all that there is tells the first view."""
+ALONE: dict[str, Any] = {"ladder": False, "past": []}
+ABOUT = "a bot of this server's own"
 MISTAKE = {"position": "", "played": "-", "best": "-A"}
 
 
@@ -94,6 +96,38 @@ async def test_the_first_view_says_what_can_be_done_here(browser: Browser) -> No
     assert await page.locator("small-game .score").all_inner_texts() == ["487", "370"]
     assert await page.locator("main img").count() == 0
     await check_layout(shown, PHONE, NARROWEST)
+    await page.close()
+
+
+async def test_who_has_no_rating_chooses_between_three(browser: Browser) -> None:
+    shown = await opened(browser)
+    page, told = shown.page, ANSWERS["/api/play"]
+    await page.route("**/*", serve)
+    await page.route("**/api/games", lambda it: it.fulfill(json=ANSWERS["/api/games"] | ALONE))
+    bots = [{"name": name, "about": ABOUT} for name in ("beginner", "mc", "club", "expert")]
+    await page.route("**/api/play", lambda it: it.fulfill(json=told | {"bots": bots}))
+    await shown.go(f"{ADDRESS}/")
+    buttons = page.locator(".card").first.get_by_role("button")
+    await buttons.first.wait_for()
+    assert await buttons.all_inner_texts() == ["Play beginner", "Play club", "Play expert"]
+    assert await page.locator(".card .main").all_inner_texts() == ["Play club"]
+    del bots[1:]
+    await page.reload()
+    await page.get_by_text(f"beginner is {ABOUT}.").wait_for()
+    assert shown.said == []
+    await page.close()
+
+
+async def test_a_page_that_does_not_start_says_so(browser: Browser) -> None:
+    shown = await opened(browser, locale="pl-PL")
+    page = shown.page
+    await page.route("**/*", serve)
+    broken: list[dict[str, Any]] = [{"body": "let let;", "content_type": "text/javascript"}]
+    await page.route("**/dom.js", lambda it: it.fulfill(**broken[-1]))
+    for _ in range(2):  # as an old browser reads it; where a part does not come
+        await shown.go(f"{ADDRESS}/")
+        await page.get_by_role("alert").filter(has_text="Wczytaj ją ponownie").wait_for()
+        broken.append({"status": 503})
     await page.close()
 
 

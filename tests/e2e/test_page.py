@@ -272,10 +272,10 @@ PAYLOAD_VIEWS = {
     "#/review/payloads": (".verdict", "review-view"),
     "#/puzzles": ("puzzle-list p", "puzzle-list"),
     "#/puzzles/payloads": (".choices button", "puzzle-view"),
-    "#/drill": (".graded p", "drill-view"),
+    "#/drill": (".known p", "drill-view"),
 }
 """By address: where the last payload is seen, and the element of the view."""
-PAYLOAD_MOVES = {"#/puzzles/payloads": "8G BA", "#/drill": "-"}
+PAYLOAD_MOVES = {"#/puzzles/payloads": "8G BA"}
 """What is answered on a view before."""
 
 MARKUP = """[...document.querySelectorAll("main *")].flatMap((each) => [

@@ -29,7 +29,7 @@ from harness.arbiter.scorebook import Scorebook
 from harness.cli.serving import House, read_bots
 from harness.server.play import Offered
 from harness.server.server import MatchServer
-from harness.server.tables import Tables
+from harness.server.tables import ServerTables
 from harness.server.tokens import Gatekeeper
 from lexicons.alphabet import EMPTY
 from lexicons.store import load_lexicon
@@ -48,7 +48,7 @@ PLAYED_BEFORE = 3
 SHOWN = """() => {
   const { playing } = document.querySelector("play-view");
   return {
-    moves: document.querySelectorAll(".sheet tbody tr").length,
+    moves: document.querySelectorAll(".rounds a").length,
     scores: [...document.querySelectorAll(".score")].map((each) => Number(each.textContent)),
     board: [...document.querySelectorAll("tile-board [data-at]")].map((cell) =>
       cell.matches(".tile:not(.placed)") ? cell.firstElementChild.textContent : "."),
@@ -168,7 +168,7 @@ class Running:
         double = replace(main, name="double", rules=replace(main.rules, challenge="double"))
         self.journal = Journal(self.path)
         self.server = MatchServer(
-            Tables(main, [double]),
+            ServerTables(main, [double]),
             self.journal,
             Gatekeeper(self.journal),
             self.house.lend,
@@ -375,7 +375,7 @@ class Person:
         proxy.is_cut = False
         await self.page.evaluate(TRY_NOW)
         # Until the move has arrived it is still the person's turn.
-        await self.page.locator(".sheet tbody tr").nth(turns).wait_for(state="attached")
+        await self.page.locator(".rounds a").nth(turns).wait_for(state="attached")
         assert await self.asked()
         assert book.turns[turns].seat == self.seat, "the move is taken, once"
         assert book.turns[turns].clocks[self.seat] <= left_ms - 1_000 * OUTAGE_S

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from e2e.privacy import ADDRESSES, Received, Truth, Viewer, Watch, findings
 
-from harness.arbiter.records import Draws, Turn, new_game
+from harness.arbiter.records import Draws, TurnRecord, new_game
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
 
@@ -26,7 +26,7 @@ async def test_pages_receive_nothing_that_is_hidden(tmp_path: Path) -> None:
 
 def truth() -> Truth:
     turns = [
-        Turn(
+        TurnRecord(
             seq=seq,
             seat=seq % 2,
             move=move,

@@ -233,7 +233,7 @@ async def carried(shown: Opened, path: Path) -> None:
     assert await kept(other, "puzzles") == results | {solved: "solved", "x": "solved"}
     assert await other.page.locator(".numbers .missed").count() == 19
     await other.page.get_by_role("link", name="From your own games: 1 mistake due").press("Enter")
-    await other.page.get_by_text("You made a mistake here").wait_for()
+    await other.page.get_by_text("Which move is better").wait_for()
     assert other.said == []
     await other.page.close()
 
@@ -356,15 +356,23 @@ async def test_a_mistake_comes_up_until_it_is_answered_right(shown: Opened) -> N
     assert told == {"waits": [1, 3, 7, 21, 21, 21], "again": 1, "left": 0, "days": [0, 1, 3, 7, 21]}
     await page.evaluate("kept => localStorage['tilewire.mistakes'] = kept", json.dumps([MISTAKE]))
     await page.reload()
-    await page.get_by_text("You made a mistake here").wait_for()
+    await page.get_by_text("which lost 25.0 % of the chance to win, 31.5 points").wait_for()
     await answer(shown, str(MISTAKE["played"]))
-    await page.get_by_text("it loses 25.0 % of the chance to win, 31.5 points").wait_for()
+    await page.get_by_text("You played this in the game, too").wait_for()
+    await answer(shown, "8H ....E")
+    await page.get_by_text("Not the best. 2 moves tried").wait_for()
+    assert "9G AE" not in await page.locator("drill-view").inner_text(), "until one asks"
     await keep_out_nobody(shown)
-    await page.get_by_role("button", name="Next").click()
-    await page.locator("[data-at='126']").click()
-    await page.keyboard.type("AE")
-    await page.keyboard.press("Enter")
-    await page.get_by_text("9G AE is the best move").wait_for()
+    await page.get_by_role("button", name="Show me").click()
+    await page.get_by_text("The best move is 9G AE").wait_for()
+    for wrong in (True, False):  # right after a wrong one it comes up again
+        await page.get_by_role("button", name="Next").click()
+        if wrong:
+            await answer(shown, str(MISTAKE["played"]))
+        await page.locator("[data-at='126']").click()
+        await page.keyboard.type("AE")
+        await page.keyboard.press("Enter")
+        await page.get_by_text("9G AE is the best move").wait_for()
     await page.get_by_role("button", name="Next").click()
     await page.get_by_text("The next mistake comes up").wait_for()
 
@@ -384,13 +392,13 @@ async def test_a_mistake_of_another_board_comes_up_on_it(shown: Opened) -> None:
     )
     await page.reload()
     squares = page.locator("[data-at]")
-    await page.get_by_text("You made a mistake here").wait_for()
+    await page.get_by_text("Which move is better").wait_for()
     assert await squares.count() == 225
     await page.locator("[data-at='126']").click()
     await page.keyboard.type("AE")
     await page.keyboard.press("Enter")
     await page.get_by_role("button", name="Next").click()
-    await page.get_by_text("You made a mistake here").wait_for()
+    await page.get_by_text("Which move is better").wait_for()
     assert await squares.count() == 441
     assert await page.locator(".placed").count() == 0, "no tile stays from the one before"
     assert await page.locator("[data-at='220']").evaluate("it => it === document.activeElement")
@@ -407,7 +415,7 @@ async def test_moves_as_good_as_the_best_are_right(shown: Opened) -> None:
         (opening, "H7 PAWA", "Right. H7 PAWA is the best move"),
         (opening, "8E PAWA", "Right. The review could not tell 8E PAWA from 8G PAWA"),
         (opening, "H5 PAWA", "Right. The review could not tell H5 PAWA from 8G PAWA"),
-        (opening, "8D PAWA", "Not the best. The best move is 8G PAWA"),
+        (opening, "8D PAWA", "Not the best. Try another move"),
         (exchange, "-IEA", "Right. An exchange of IEA is the best move"),
         (MISTAKE, "8H ....E", "Not the best"),
     ):

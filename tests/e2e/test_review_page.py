@@ -432,6 +432,7 @@ async def test_a_mistake_is_a_chance_lost_and_leads_to_the_drill(
     assert await page.locator(".fresh").count() == len("WING")
     await page.get_by_text("89: 82 in the bag, 7 on your opponent's rack.").wait_for()
     await page.locator("move-entry").evaluate("entry => entry.send('9G OR')")
+    await page.get_by_role("button", name="Show me").click()
     await page.get_by_text("The best move is on the board.").wait_for()
     assert await page.locator(".fresh > span:first-child").all_inner_texts() == [*"ADO"]
     nav = page.locator("nav").get_by_role("link", name="Drill")

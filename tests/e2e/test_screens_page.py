@@ -26,7 +26,7 @@ THUMB = 44
 DARK, LIGHT = "rgb(20, 23, 26)", "rgb(255, 255, 255)"
 GROUND = "getComputedStyle(document.body).backgroundColor"
 
-PRESSED = """[...document.querySelectorAll("button, select, nav a, .home, .links a, .ply a")]
+PRESSED = """[...document.querySelectorAll("button, select, :is(nav, .links, .ply) a, .home")]
   .filter((each) => each.checkVisibility()).map((each) => {
     const { width, height } = (each.closest(".ply")?.parentElement ?? each).getBoundingClientRect();
     return [each.textContent, width, height];

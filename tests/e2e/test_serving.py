@@ -58,7 +58,7 @@ def test_that_what_is_sent_can_be_read_on_its_way_is_warned_of(tmp_path: Path) -
         assert "what is sent to 0.0.0.0" in server.hear("can be read on its way, tokens too")
 
 
-IN_AN_IMAGE = Path(__file__).parents[2] / "docs" / "operating.md"
+IN_AN_IMAGE = Path(__file__).parents[2] / "docs" / "server.md"
 
 
 async def test_the_image_serves_those_who_have_a_token(

@@ -57,7 +57,7 @@ from harness.server.bridge.config import read_config as read_bridge_config
 from harness.server.bridge.pairing import TokenFile
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper, read_token_file
 from lexicons.alphabet import load_distribution
 from lexicons.klv import read_klv
@@ -273,7 +273,7 @@ def _read_database(path: Path) -> None:
 async def _resume(journal: Journal) -> None:
     """Start as a server does; damage is told and keeps nothing else from going on."""
     with capture_logs():
-        hosting = Hosting(Tables(TableKind(lexicon=scowl())), journal, LagMeter())
+        hosting = Hosting(ServerTables(TableKind(lexicon=scowl())), journal, LagMeter())
         doors = Gatekeeper(journal), Admissions(Admission())
         lobby = Lobby(hosting, TimeControl(), 4, *doors)
         lobby.restore_all()
@@ -347,7 +347,7 @@ def _lines(content: bytes) -> list[str]:
 
 
 def _read_siu_answers(content: bytes, _: Path) -> None:
-    found, options = siu_terms.Found(), {}
+    found, options = siu_terms.SearchResults(), {}
     for line in _lines(content):
         answer = parse_answer(line)
         if answer is not None:
@@ -388,10 +388,10 @@ def _read_magpie(content: bytes, _: Path) -> None:
     ):
         try:
             read()
-        except magpie_terms.Unreadable as unreadable:
+        except magpie_terms.MoveMissing as unreadable:
             refused = unreadable
     if refused is not None:
-        raise magpie_terms.Unreadable(f"MAGPIE said {str(refused)[:80]!r}")
+        raise magpie_terms.MoveMissing(f"MAGPIE said {str(refused)[:80]!r}")
 
 
 def _read_quackle(content: bytes, _: Path) -> None:
@@ -512,7 +512,9 @@ def readers() -> tuple[Reader, ...]:
             "an SIU engine's lines", _texts(*samples.SIU_ANSWERS), _read_siu_answers, (Declined,)
         ),
         Reader("an SIU front end's lines", _texts(*samples.SIU_COMMANDS), _read_siu_commands, ()),
-        Reader("MAGPIE's lines", _texts(*samples.MAGPIE), _read_magpie, (magpie_terms.Unreadable,)),
+        Reader(
+            "MAGPIE's lines", _texts(*samples.MAGPIE), _read_magpie, (magpie_terms.MoveMissing,)
+        ),
         Reader("Quackle's lines", _texts(samples.QUACKLE), _read_quackle, ()),
         Reader(
             "Quackle's alphabet", _texts(samples.QUACKLE_TILES), _read_quackle_tiles, (ValueError,)

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, get_type_hints
 
 import pytest
 from cyclopts import App, MissingArgumentError
@@ -21,13 +21,17 @@ from engine.inference.rack_filter import DOUBT
 from harness.cli import COMMANDS as NAMES
 from harness.cli import GROUPS as PURPOSES
 from harness.cli import command_line
+from harness.cli.serve import ServerFile
 from harness.lab.in_process import FullKnowledgePlayer
 from harness.lab.studies.duel import FULL_KNOWLEDGE
+from harness.server.admission import Admission
+from harness.server.page_analysis.queue import AnalysisSettings
 
 REPOSITORY = Path(__file__).parents[2]
 FOLDERS = ("", "docs/**/", "examples/", "lexicons/**/", "protocol/**/")
 DOCUMENTS = sorted({path for one in FOLDERS for path in REPOSITORY.glob(f"{one}*.md")})
 README, PLAYERS = REPOSITORY / "README.md", REPOSITORY / "docs" / "players.md"
+SERVER = PLAYERS.with_name("server.md")
 
 BLOCK = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 SPAN = re.compile(r"(?<!`)`([^`]+)`(?!`)")
@@ -138,6 +142,35 @@ def test_an_option_is_one_of_a_command_beside_it(option: Found) -> None:
     assert any(option.text in options_of(one) for one in COMMANDS if one[:2] == option[:2])
 
 
+OF_OTHERS = {
+    "--experimental-websocket",
+    "--memory",
+    "--network",
+    "--read-only",
+    "--security-opt",
+    "--token",
+    "--volume",
+}
+"""Options of other programs that stand alone in a document."""
+
+
+def test_an_option_is_one_of_some_command() -> None:
+    runnable = [name for name in EVERY if name not in GROUPS or app[name].default_command]
+    known = {
+        option for name in runnable for option in options_of(Found(README, 0, f"tilewire {name}"))
+    }
+    named = [
+        Found(path, line_of(span), option)
+        for path in DOCUMENTS
+        if path.name != "CHANGELOG.md" and path.parent.name != "results"
+        for span in SPAN.finditer(prose(path))
+        if span[1].startswith("--")
+        for option in re.findall(r"(?<!\S)--[a-z][\w-]*", span[1])
+    ]
+    assert len(named) > 100
+    assert not [str(one) for one in named if one.text not in known | OF_OTHERS]
+
+
 @pytest.mark.parametrize("name", EVERY)
 def test_every_command_is_in_a_document(name: str) -> None:
     told = [one for one in COMMANDS if one.path == README or PLAYERS.parent in one.path.parents]
@@ -152,6 +185,24 @@ def test_commands_are_listed_as_in_the_help() -> None:
     }
     listed = {title: [*dict.fromkeys(names)] for title, names in rows.items() if names}
     assert [*listed.items()] == [(purpose, [*lines]) for purpose, lines in PURPOSES.items()]
+
+
+@pytest.mark.parametrize(
+    ("heading", "kind"),
+    [
+        ("Configuration", ServerFile),
+        ("Admission", Admission),
+        ("Analysis", AnalysisSettings),
+    ],
+)
+def test_the_keys_of_a_server_are_as_written(heading: str, kind: type[object]) -> None:
+    section = re.split(r"^##+ ", prose(SERVER), flags=re.MULTILINE)
+    (text,) = (one for one in section if one.startswith(f"{heading}\n"))
+    written = {
+        re.sub(r"^\[(\w+).*\]$", r"\1", key) for row in rows(text) for key in SPAN.findall(row[0])
+    }
+    keys = {key for key in written if not key.startswith("--")}
+    assert keys == set(get_type_hints(kind))
 
 
 def links() -> Iterator[Found]:
@@ -201,7 +252,7 @@ def test_the_options_of_a_player(name: str) -> None:
 
 
 def test_the_methods_of_a_player_are_as_written() -> None:
-    block = PLAYERS.read_text(encoding="utf-8").partition("### Its methods\n")[2].split("```")[1]
+    block = PLAYERS.read_text(encoding="utf-8").partition("## Its methods\n")[2].split("```")[1]
     methods = {**vars(Listener), **vars(Player)}.items()
     assert dict(re.findall(r"^def (\w+)(.*):$", block, re.MULTILINE)) == {
         name: str(inspect.signature(method)).replace("'", "")

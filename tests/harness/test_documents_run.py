@@ -66,39 +66,29 @@ LEFT_OUT = {
         "make test": "is what runs this",
         "tilewire match champion": MAGPIE,
     },
-    "docs/bridge.md": {
-        "tilewire bridge revoke": "needs a page that is paired",
-        "> bridge pair": SHOWN,
-    },
-    "docs/commands.md": {"touch matches/": "needs a match that is on"},
     "docs/engines.md": {
         'tilewire match "siu:/opt': "needs an engine",
-        'tilewire match "siu:tilewire siu"': LONG,
         'tilewire match "quackle:': QUACKLE,
-        "TILEWIRE_QUACKLE=": QUACKLE,
         'tilewire match "magpie:': MAGPIE,
         "TILEWIRE_MAGPIE=": MAGPIE,
         'tilewire match "files:': "needs a program that plays through files",
         "tilewire files /tmp/x --bot champion": "needs a program that plays through files",
         "76489e5d 0 game": SHOWN,
-        "for player in": QUACKLE,
         "> siu": SHOWN,
         "python3 siu_conformance.py": "needs the program of another project",
+        "tilewire bridge revoke": "needs a page that is paired",
+        "> bridge pair": SHOWN,
     },
     "docs/files.md": {
         "tilewire train": LONG,
         "tilewire match static greedy --lexicon mine.txt": FOLLOWS,
         "import pandas": "needs pandas, and a match",
-        "defs.txt, line 2": SHOWN,
-        "board, row 8": SHOWN,
-        '{"experiment"': SHOWN,
+        "tilewire lexicon install": POLISH,
+        "tilewire match static greedy --rules polish": POLISH,
+        "tilewire match champion static": LONG,
+        "tilewire analyze super": FOLLOWS,
     },
-    "docs/ladder.md": {
-        "tilewire connect": "plays 10,000 games",
-    },
-    "docs/operating.md": {
-        "tilewire backup club": "needs a tournament",
-        "tilewire serve --tournament": "needs a tournament",
+    "docs/hosts.md": {
         ".venv/bin/pip install": "installs a package",
         "createuser": "needs PostgreSQL's own user",
         "createdb": "needs PostgreSQL's own user",
@@ -108,6 +98,28 @@ LEFT_OUT = {
         "export PASSWORD": PODMAN,
         "podman": PODMAN,
         "tilewire connect ws://127.0.0.1:8484 --bot static": PODMAN,
+    },
+    "docs/matches.md": {
+        'tilewire match "siu:/opt': "needs an engine",
+        "machine": MACHINES,
+    },
+    "docs/play.md": {
+        "tilewire play club --terminal": "waits for who plays",
+        "tilewire puzzles make": LONG,
+        "tilewire match champion champion": LONG,
+    },
+    "docs/players.md": {"def warm_up": "test_documents.py compares them"},
+    "docs/server.md": {
+        "tilewire lexicon install": POLISH,
+        "tilewire lexicon words --lexicon polish": POLISH,
+        "tilewire connect ws://127.0.0.1:8484 --bot static --table polish": POLISH,
+        "python examples/any_tiles_bot.py": POLISH,
+        "tilewire serve --host 0.0.0.0": "needs the certificate of a name",
+        "tilewire connect wss:": MACHINES,
+        "tilewire admin ws://127.0.0.1:8484 void GAME": "needs a game that its bot has left",
+        "tilewire backup club": "needs a tournament",
+        "tilewire serve --tournament": "needs a tournament",
+        "podman": PODMAN,
         "python3 -m venv /opt": "needs root",
         "/opt/tilewire/bin/pip": "needs root",
         "useradd": "needs root",
@@ -118,37 +130,10 @@ LEFT_OUT = {
         "journalctl": "needs root",
         "runuser": "needs root",
     },
-    "docs/page.md": {
-        "tilewire match champion champion": LONG,
-        "tilewire tournament static greedy champion": LONG,
-        "tilewire puzzles make": LONG,
-    },
-    "docs/play.md": {"tilewire play club --terminal": "waits for who plays"},
-    "docs/players.md": {"def warm_up": "test_documents.py compares them"},
-    "docs/server.md": {
-        "2026-11-23 18:30:02": SHOWN,
-        "316bd07297a67357: alice": SHOWN,
-        "tilewire lexicon install": POLISH,
-        "tilewire lexicon words --lexicon polish": POLISH,
-        "tilewire connect ws://127.0.0.1:8484 --bot static --table polish": POLISH,
-        "python examples/any_tiles_bot.py": POLISH,
-        "tilewire serve --host 0.0.0.0": "needs the certificate of a name",
-        "tilewire connect wss:": MACHINES,
-        "tilewire admin ws://127.0.0.1:8484 void GAME": "needs a game that its bot has left",
-    },
-    "docs/tables.md": {
-        "tilewire lexicon install": POLISH,
-        "tilewire match static greedy --rules polish": POLISH,
-        "tilewire match champion static": LONG,
-        "mine.toml: no key": SHOWN,
-    },
     "docs/tournaments.md": {
         "tilewire tournament": LONG,
-        "python docs/results": LONG,
-        "machine": MACHINES,
         "tilewire connect": LONG,
         "tilewire watch": FOLLOWS,
-        "tilewire direct ws://127.0.0.1:8484 release": FOLLOWS,
         "tilewire direct ws://127.0.0.1:8484 correct": FOLLOWS,
     },
     "examples/README.md": {"python -m http.server": "goes on until it is stopped"},
@@ -182,8 +167,7 @@ PLAYERS = b"#player1 anna Anna\n#player2 bert Bert\n"
 
 
 FILES: dict[str, dict[str, tuple[str, Callable[[Path], object]]]] = {
-    "docs/bridge.md": {"# bridge.toml": ("bridge.toml", _bridge)},
-    "docs/commands.md": {"seats =": ("match.toml", partial(read_settings, given=MatchSettings()))},
+    "docs/engines.md": {"# bridge.toml": ("bridge.toml", _bridge)},
     "docs/files.md": {
         "# my words": ("words.txt", load_lexicon),
         ",1,2,3": ("table.csv", read_win_probabilities),
@@ -191,20 +175,26 @@ FILES: dict[str, dict[str, tuple[str, Callable[[Path], object]]]] = {
         "# 7 × 7": ("board.txt", load_layout),
         "15/15/": ("game.cgp", lambda path: read_cgp(path.read_text(), standard_rules())),
         "#character-encoding": ("game.gcg", lambda path: read_gcg(path.read_bytes())),
+        "# tiles and board": ("mine.toml", load_rules),
     },
-    "docs/page.md": {
+    "docs/hosts.md": dict.fromkeys(("db =", "[bots]"), SERVER),
+    "docs/matches.md": {
+        "# a position": ("openings.txt", partial(read_openings, rules=standard_rules())),
+        "seats =": ("match.toml", partial(read_settings, given=MatchSettings())),
+    },
+    "docs/play.md": {
+        "[bots]": SERVER,
         "#note ~study": ("study.gcg", lambda path: read_gcg(PLAYERS + path.read_bytes())),
     },
-    "docs/ladder.md": {"# server.toml": SERVER},
-    "docs/operating.md": dict.fromkeys(("db =", "[bots]", "keep_days"), SERVER),
-    "docs/play.md": {"[bots]": SERVER},
     "docs/players.md": {"import cProfile": ("debug.py", _script)},
-    "docs/server.md": {"db =": SERVER, "[tables.polish]": ("tables.toml", SERVER[1])},
-    "docs/tables.md": {"# tiles and board": ("mine.toml", load_rules)},
+    "docs/server.md": {
+        **dict.fromkeys(("db =", "keep_days"), SERVER),
+        "[tables.polish]": ("tables.toml", SERVER[1]),
+    },
     "docs/tournaments.md": {
-        "# a position": ("openings.txt", partial(read_openings, rules=standard_rules())),
         'seats = ["static"': ("event.toml", partial(read_settings, given=TournamentSettings())),
         'seats = ["guest': ("club.toml", partial(read_settings, given=DirectedSettings())),
+        "# server.toml": SERVER,
     },
 }
 """Blocks that are files, by how they begin: the file's name, and what reads it."""
@@ -339,23 +329,21 @@ def reader(
 
 def begin(document: str, reader: Reader) -> None:
     """Have the files in a document's folder that its text tells the reader to have."""
-    if document == "docs/bridge.md":
-        Path("engine").touch(0o755)
-    if document in ("docs/commands.md", "docs/tournaments.md"):
+    if document in ("docs/matches.md", "docs/tournaments.md"):
         for version in ("v1", "v2"):
             Path(version).mkdir()
             Path(version, "bot.py").touch()
+    if document == "docs/matches.md":
+        first = next(block for block in blocks("README.md") if block.language == "python")
+        Path("my_bot.py").write_text(first.text.replace("class First", "class Bot"), "utf-8")
     if document == "docs/engines.md":  # where MAGPIE has its lexicons
         Path("DATA/lexica").mkdir(parents=True)
-    if document == "docs/tables.md":
+        Path("engine").touch(0o755)
+    if document == "docs/files.md":
         for name, embedded in (("tiles.csv", "english.csv"), ("board.txt", "standard.txt")):
             Path(name).symlink_to(REPOSITORY / "lexicons" / "data" / embedded)
-    if document in ("docs/operating.md", "docs/files.md"):
+    if document in ("docs/server.md", "docs/files.md"):
         Journal("games.db").close()
-    if document == "docs/operating.md":
-        server = next(block for block in blocks("docs/server.md") if block.text.startswith("db ="))
-        Path("server.toml").write_text(server.text, "utf-8")
-        reader.run("tilewire token alice --tokens players.tokens")
     if document == "examples/README.md":
         Path("bridge.toml").write_text('port = 0\norigins = ["http://localhost:8000"]\n')
 

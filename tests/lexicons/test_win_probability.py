@@ -154,7 +154,7 @@ def test_shapes_that_do_not_belong_together() -> None:
 
 
 def test_the_formula_is_near_what_was_trained() -> None:
-    """docs/tables.md has the numbers."""
+    """docs/files.md has the numbers."""
     trained = trained_win_probabilities(load_distribution())
     assert trained is not None
     formula = formula_win_probabilities(100)

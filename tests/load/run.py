@@ -1,4 +1,4 @@
-"""A server attacked, watched, idle, wronged and soaked: the figures of ``docs/results/server.md``.
+"""A server attacked, watched, idle, wronged and soaked: figures of ``docs/results/server.md``.
 
     PYTHONPATH=.:tests .venv/bin/python -m load.run attack --seconds 4
     PYTHONPATH=.:tests .venv/bin/python -m load.run watch

@@ -9,9 +9,8 @@ from pathlib import Path
 
 from page.modules import PAGE, asked
 
-from bot.registry import about, known_bots
+from bot.registry import about, usual_bots
 from bot.seat_text import parse_seat
-from harness.cli.play import HANDICAPS
 
 ASK = """
 const files = JSON.parse(process.argv[2]);
@@ -62,8 +61,7 @@ def test_what_the_server_says_is_known_in_polish(tmp_path: Path) -> None:
     spec = (ROOT / "protocol" / "SPEC.md").read_text("utf-8")
     section = spec.partition("## 9. ")[2].partition("\n## ")[0].partition("| close code |")[0]
     codes = [code for row in re.findall(r"^\|([^|]+)", section, re.M) for code in _named(row)]
-    bots = [about(parse_seat(name)) for name in known_bots()]
-    abouts = [*bots, *(sentence for _, sentence in HANDICAPS.values())]
+    abouts = [about(parse_seat(seat)) for seat in usual_bots().values()]
     question = {"refusals": [*codes], "abouts": abouts, "said": [*SAID]}
     refusals, described, said = asked(tmp_path, ASK_SERVER, question)
     bare = [code for code, sentence in zip(codes, refusals, strict=True) if sentence == "X"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from page.modules import asked
 
 from bot.equipment import Resources
-from bot.search.analysis.findings import Findings, Settings, analyse
+from bot.search.analysis.findings import Findings, SearchTools, analyse
 from bot.search.analysis.questions import Phony
 from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
@@ -44,7 +44,7 @@ console.log(JSON.stringify(answers.map((found) =>
 def every_kind() -> Iterator[Findings]:
     """Yield findings that are told differently."""
     lexicon = load_lexicon()
-    settings = Settings(RULES, Resources(lexicon), candidates=6, rollouts=600)
+    settings = SearchTools(RULES, Resources(lexicon), candidates=6, rollouts=600)
     generator = Generator(lexicon, RULES)
     midgame, endgame = read_cgp(MIDGAME, RULES), read_cgp(ENDGAME, RULES)
     played = generator.best(midgame, 9)[-1].move

@@ -15,7 +15,7 @@ from memory_checks import check_memory
 
 from engine.endgame.searcher import LEAST_MEMORY
 from engine.endgame.solver import EndgameSolver
-from engine.inference.equity_loss import Judges, Play
+from engine.inference.equity_loss import Judges, OpponentPlay
 from engine.inference.inference import Inference
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import MODELS, Style
@@ -172,11 +172,11 @@ def rolled(name: str, plies: int, belief: LeavePrior | None = None, rollouts: in
 # --- inference ------------------------------------------------------------------------------------
 
 
-def _seen(move: Place) -> tuple[Play, tuple[int, ...]]:
+def _seen(move: Place) -> tuple[OpponentPlay, tuple[int, ...]]:
     before = replace(MIDDLE, racks=((), ()))
     counts = unseen(before, 0, RULES)
     score = score_play(MIDDLE.board, move, RULES).score
-    return Play(MIDDLE.board, move, score, RULES.rack_size, sum(counts) - 8), counts
+    return OpponentPlay(MIDDLE.board, move, score, RULES.rack_size, sum(counts) - 8), counts
 
 
 PLAYS = {

@@ -31,12 +31,8 @@ from protocol.messages import (
     Committed,
     Info,
     Message,
-    NewGame,
-    Played,
     Ready,
-    Resume,
     Reveal,
-    YourTurn,
 )
 from protocol.metered import MOST_FRAGMENTS
 from protocol.parts import (
@@ -57,24 +53,23 @@ START, END = "<!-- messages -->\n", "<!-- /messages -->\n"
 
 # --- section 11, from messages.py and parts.py ----------------------------------------------------
 
-FROM = {
-    "hello": "The opening side → the other.",
-    "welcome": "The answering side → the other.",
-    **dict.fromkeys(("error", "goodbye", "ping", "pong"), "Either side → the other."),
-    **dict.fromkeys(("seek",), "Player → server."),
-    **dict.fromkeys(("seeking",), "Server → player."),
-    **dict.fromkeys(("games", "watch"), "Spectator → server."),
-    **dict.fromkeys(("game_list",), "Server → spectator."),
-    **dict.fromkeys(("standings",), "Director, player, spectator → server."),
-    **dict.fromkeys(("standing_list",), "Server → director, player, spectator."),
-    **dict.fromkeys(("direct",), "Director → server."),
-    **dict.fromkeys(("administer",), "Admin → server."),
-    **dict.fromkeys(("server_state",), "Server → admin."),
-    **dict.fromkeys(("new_game", "started", "played", "game_over"), "Arbiter → bot, spectator."),
-    **dict.fromkeys(("committed", "your_turn", "refused", "drawn"), "Arbiter → bot."),
-    **dict.fromkeys(("ready", "reveal", "decline", "move"), "Bot → arbiter."),
-    **dict.fromkeys(("resign", "info", "resume"), "Bot → arbiter."),
-    **dict.fromkeys(("challenge", "accept"), "Bot → arbiter."),
+SENT = {
+    "hello": "the opening side → the other",
+    "welcome": "the answering side → the other",
+    **dict.fromkeys(("error", "goodbye", "ping", "pong"), "either side → the other"),
+    "seek": "player → server",
+    "seeking": "server → player",
+    **dict.fromkeys(("games", "watch"), "spectator → server"),
+    "game_list": "server → spectator",
+    "standings": "director, player, spectator → server",
+    "standing_list": "server → director, player, spectator",
+    "direct": "director → server",
+    "administer": "admin → server",
+    "server_state": "server → admin",
+    **dict.fromkeys(("new_game", "started", "played", "game_over"), "arbiter → bot, spectator"),
+    **dict.fromkeys(("committed", "your_turn", "refused", "drawn"), "arbiter → bot"),
+    **dict.fromkeys(("ready", "reveal", "decline", "move", "resign"), "bot → arbiter"),
+    **dict.fromkeys(("info", "resume", "challenge", "accept"), "bot → arbiter"),
 }
 NAMES = {
     "RulesInPlay": "rules",
@@ -93,7 +88,37 @@ NAMES = {
     "Arrangement": "arrangement",
     "Accusation": "accusation",
 }
-COMMON = {"game": "The game.", "seq": "The number of the event.", "seat": "Whose turn it was."}
+COMMON = {"seat": "Whose turn it was."}
+TEXTS: dict[tuple[int | None, int | None], str] = {
+    (1, 64): "name",
+    (None, 256): "short text",
+    (None, 2_000): "text",
+    (1, 128): "move",
+    (None, 64): "word",
+}
+NUMBERS: dict[tuple[float | None, float | None], str] = {
+    (0, 1): "0 or 1",
+    (0, 1_000_000): "count",
+    (-1_000_000, 1_000_000): "points",
+    (-(2**53), 2**53): "int",
+    (0, 2**53): "amount",
+}
+FRACTIONS: dict[tuple[float | None, float | None], str] = {
+    (0, 1): "chance",
+    (0, 2**53): "measure",
+    (-(2**53), 2**53): "real",
+}
+"""What section 11 calls types, by their bounds."""
+
+
+GROUPS = {
+    "Opening a connection": "hello welcome error goodbye ping pong",
+    "Finding a game": "seek seeking games game_list watch",
+    "A game": "new_game ready committed reveal decline started your_turn move challenge accept "
+    "resign info played drawn refused resume game_over",
+    "A tournament": "standings standing_list direct",
+    "Administration": "administer server_state",
+}
 
 
 def rendered() -> str:
@@ -104,35 +129,43 @@ def rendered() -> str:
         for node in ast.parse(Path(str(module.__file__)).read_text(encoding="utf-8")).body
         if isinstance(node, ast.ClassDef)
     }
-    parts = [
-        _section(f"`{tag}`", kind, sources, FROM[tag]) for tag, kind in sorted(MESSAGES.items())
+    tables = {
+        title: [_rows(f"**`{tag}`**", MESSAGES[tag], sources, SENT[tag]) for tag in tags.split()]
+        for title, tags in GROUPS.items()
+    }
+    assert {tag for tags in GROUPS.values() for tag in tags.split()} == set(MESSAGES)
+    tables["Parts of messages"] = [
+        _rows(f"**{text}**", getattr(protocol.parts, name), sources) for name, text in NAMES.items()
     ]
-    parts += [
-        _section(f"Part: {text}", getattr(protocol.parts, name), sources)
-        for name, text in NAMES.items()
-    ]
-    return "\n".join(parts)
+    return "\n".join(
+        f"### {title}\n\n| message, field | way, type | |\n|-|-|-|\n" + "".join(rows)
+        for title, rows in tables.items()
+    )
 
 
-def _section(
-    title: str, kind: type[msgspec.Struct], sources: dict[str, ast.ClassDef], direction: str = ""
+def _rows(
+    title: str, kind: type[msgspec.Struct], sources: dict[str, ast.ClassDef], sent: str = ""
 ) -> str:
     source = sources[kind.__name__]
     text = " ".join((ast.get_docstring(source) or "").split())
-    lines = [f"### {title}", "", *([direction, ""] if direction else []), _plain(text), ""]
     info = inspect.type_info(kind)
     assert isinstance(info, inspect.StructType)
-    if info.fields:
-        classes = [sources[base.__name__] for base in kind.__mro__ if base.__name__ in sources]
-        meanings = {name: text for each in classes[::-1] for name, text in _meanings(each).items()}
-        lines += ["| field | type | default | meaning |", "| --- | --- | --- | --- |"]
-        for field in info.fields:
-            meaning = meanings.get(field.name) or COMMON[field.name]
-            name = f"`{field.encode_name}`"
-            lines.append(f"| {name} | {_type(field.type)} | {_default(field)} | {meaning} |")
-    else:
-        lines.append("No fields beyond `type`.")
+    classes = [sources[base.__name__] for base in kind.__mro__ if base.__name__ in sources]
+    meanings = {name: text for each in classes[::-1] for name, text in _meanings(each).items()}
+    common = [field.encode_name for field in info.fields if sent and _is_common(field, meanings)]
+    who = "; ".join([sent, ", ".join(f"`{name}`" for name in common)][: 1 + bool(common)])
+    lines = [f"| {title} | {who} | {_plain(text)} |"]
+    for field in info.fields:
+        if (name := field.encode_name) not in common:
+            kinds = f"{_type(field.type)}{_default(field)}"
+            lines.append(f"| `{name}` | {kinds} | {meanings.get(name) or COMMON[name]} |")
     return "\n".join(lines) + "\n"
+
+
+def _is_common(field: inspect.Field, meanings: dict[str, str]) -> bool:
+    """Whether section 11 says once what a field is: the game, and the event that a turn will be."""
+    meaning = meanings.get(field.name, "As in")
+    return field.required and field.name in ("game", "seq") and meaning.startswith("As in")
 
 
 def _meanings(source: ast.ClassDef) -> dict[str, str]:
@@ -156,54 +189,50 @@ def _plain(text: str) -> str:
 def _type(info: inspect.Type) -> str:
     match info:
         case inspect.StrType(pattern=pattern) if pattern in (NONCE, NONCE_OR_NONE):
-            return "hex of 16 to 64 bytes" + (", or empty" if pattern == NONCE_OR_NONE else "")
+            return "nonce" + (" or empty" if pattern == NONCE_OR_NONE else "")
         case inspect.StrType(pattern=str()):
-            return f"hex of up to {(info.max_length or 0) // 2} bytes"
+            return "hash"
         case inspect.StrType(min_length=low, max_length=high):
-            return f"text of {low}–{high}" if low else f"text, up to {high}"
+            plain = f"text {low}–{high}" if low else f"text ≤ {high}"
+            return TEXTS.get((low, high), plain)
         case inspect.IntType(ge=low, le=high):
-            return f"number, {_number(low)} to {_number(high)}"
+            return NUMBERS.get((low, high), f"{_number(low)} to {_number(high)}")
         case inspect.FloatType(ge=low, le=high):
-            bounds = f"{_number(low)} to {_number(high)}" if high else f"{low} or more"
-            return "number" if low is None else f"number, {bounds}, with a fraction"
+            plain = f"{_number(low)} to {_number(high)}, a fraction"
+            return FRACTIONS.get((low, high), plain)
         case inspect.BoolType():
             return "true or false"
         case inspect.LiteralType(values=values):
             return " or ".join(f"`{value}`" for value in values)
         case inspect.StructType(cls=cls):
             own = getattr(cls.__struct_config__, "tag", None)
-            return f"`{own}`" if own else f"[{NAMES[cls.__name__]}]({_anchor(cls)})"
+            return f"`{own}`" if own else f"*{NAMES[cls.__name__]}*"
         case inspect.TupleType(item_types=(first, *_)):
-            return f"pair: {_type(first)}"
+            return f"two: {_type(first)}"
         case inspect.VarTupleType(item_type=item, max_length=most):
-            return f"list{f' of up to {most}' if most else ''}: {_type(item)}"
+            return f"list{f' ≤ {most}' if most else ''}: {_type(item)}"
         case inspect.DictType(key_type=key, value_type=value, max_length=most):
-            return f"map of up to {most}: {_type(key)}, to {_type(value)}"
+            return f"map ≤ {most}: {_type(key)}, to {_type(value)}"
         case inspect.UnionType(types=types):
-            some = [_type(one) for one in types if not isinstance(one, inspect.NoneType)]
-            return f"{' or '.join(some)}, or null"
+            return " or ".join(_type(one) for one in types if not isinstance(one, inspect.NoneType))
         case _:
             raise TypeError(f"no words are known for {info}")
 
 
 def _number(value: float | None) -> str:
-    powers: dict[float, str] = {2**53: "2⁵³", -(2**53): "−2⁵³", 2**40: "2⁴⁰"}
-    return powers.get(value or 0, f"{value:,}")
-
-
-def _anchor(cls: type[msgspec.Struct]) -> str:
-    return "#part-" + NAMES[cls.__name__].replace(" ", "-")
+    return {2**40: "2⁴⁰"}.get(int(value or 0), f"{value:,}")
 
 
 def _default(field: inspect.Field) -> str:
+    nullable = isinstance(field.type, inspect.UnionType) and field.type.includes_none
     if field.required:
-        return "—"
+        return " or null" * nullable
     value = {} if field.default_factory is dict else field.default
     if isinstance(value, msgspec.Struct):
-        return "its defaults"
+        return ", its defaults"
     if value is msgspec.NODEFAULT:
-        return "left out"
-    return f"`{msgspec.json.encode(value).decode()}`"
+        return f"{' or null' * nullable}, or left out"
+    return f" = {msgspec.json.encode(value).decode()}"
 
 
 def test_section_11_is_what_the_messages_say() -> None:
@@ -254,14 +283,17 @@ def test_the_state_table_is_that_of_the_code() -> None:
         "over": State.OVER,
     }
     written: dict[State, dict[Side, dict[type, State]]] = {}
-    for row in table_under("What may be sent when"):
+    rows = table_under("What may be sent when")
+    always_sent = rows.pop(0)[1:]
+    for row in rows:
         state = names[row[0]]
         written[state] = {}
-        for side, cell in zip((Side.ARBITER, Side.BOT), row[1:], strict=True):
-            entries = re.findall(r"`(\w+)`(?: → ([a-z ]+))?", cell)
-            assert len(entries) == cell.count("`") // 2
+        for side, always, cell in zip((Side.ARBITER, Side.BOT), always_sent, row[1:], strict=True):
+            entries = re.findall(r"`(\w+)`(?: → ([a-z ]+))?", f"{always} {cell}")
+            assert len(entries) == f"{always} {cell}".count("`") // 2
             written[state][side] = {
-                MESSAGES[name]: names[target] if target else state for name, target in entries
+                MESSAGES[name]: names[target.strip()] if target else state
+                for name, target in entries
             }
     assert written == _TABLE
 
@@ -279,26 +311,10 @@ def conversation(heading: str) -> tuple[State, list[Message]]:
 
 
 def test_the_conversation_is_one() -> None:
-    state, messages = conversation("Here is a game in JSON, between a player that dialled")
+    state, messages = conversation("Here is a whole game in JSON")
     assert state is State.OVER
     said = {str(type(message).__struct_config__.tag) for message in messages}
     assert said >= {"seeking", "refused", "played", "move"}
-
-
-def test_the_conversation_goes_on_after_a_cut() -> None:
-    _, before = conversation("Here is a game in JSON, between a player that dialled")
-    state, messages = conversation("has lost its connection after its first move")
-    assert state is State.TO_MOVE
-    _, _, resume, offer, _, turn = messages
-    assert isinstance(resume, Resume)
-    assert isinstance(offer, NewGame)
-    assert isinstance(turn, YourTurn)
-    assert list(offer.history) == [one for one in before if isinstance(one, Played)]
-    assert resume.seen == offer.history[0].seq - 1
-    assert turn.seq == offer.seq == offer.history[-1].seq + 1
-    (asked,) = (one for one in before if isinstance(one, YourTurn) and one.seq == turn.seq)
-    assert turn.position == asked.position
-    assert turn.deadline_ms - asked.deadline_ms == turn.clocks[0] - asked.clocks[0]
 
 
 def illegal_codes(path: str) -> set[str]:

@@ -21,7 +21,7 @@ from statistics import NormalDist
 from bot.equipment import Resources
 from bot.player import View
 from bot.search.analysis.solving import is_solvable
-from bot.search.anytime import Anytime, Pace, Pulse, time_until
+from bot.search.anytime import Anytime, Pulse, SlicePace, time_until
 from bot.search.simulating import simulation_of, usual_stages
 from bot.search.static_choice import generator_for
 from engine.inference.leave_prior import LeavePrior
@@ -41,7 +41,7 @@ from .worths import LEAST_NODES, NODES_A_ROLLOUT, Solving, Worth
 INTERVAL = 1.96
 """Half-width of a 95 % interval, in standard errors."""
 
-_SLICES = Pace(64, lambda _, left_ms: min(100.0, left_ms))
+_SLICES = SlicePace(64, lambda _, left_ms: min(100.0, left_ms))
 _RISK = 0.025  # of a false difference, per side
 _ROUNDING = 1e-9  # equal sums in another order differ by less
 _NO_WIN = 0.0005  # less than the shown precision
@@ -208,7 +208,7 @@ class Findings:
 
 
 @dataclass(frozen=True)
-class Settings:
+class SearchTools:
     """What a search works with."""
 
     rules: Rules
@@ -232,7 +232,7 @@ class Settings:
 
 
 def analyse(
-    settings: Settings,
+    settings: SearchTools,
     position: Position,
     played: Move | None = None,
     *,
@@ -323,7 +323,7 @@ class _Rollouts:
     """
 
     def __init__(
-        self, settings: Settings, question: Question, view: View, belief: LeavePrior | None
+        self, settings: SearchTools, question: Question, view: View, belief: LeavePrior | None
     ) -> None:
         self._settings, self._question = settings, question
         rollouts = settings.rollouts
@@ -473,7 +473,7 @@ class _Rollouts:
         )
 
 
-def _solved(solving: Solving, settings: Settings, question: Question) -> Findings:
+def _solved(solving: Solving, settings: SearchTools, question: Question) -> Findings:
     """Return the solver's findings so far, without the differences."""
     findings = Findings(
         question=replace(question, candidates=solving.candidates),

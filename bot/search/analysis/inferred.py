@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from bot.search.anytime import Anytime, time_until
-from engine.inference.equity_loss import Judges, Play
+from engine.inference.equity_loss import Judges, OpponentPlay
 from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import Model, Style
@@ -42,14 +42,14 @@ _LOOKING = 0.9  # of the time; the rest sums up the result
 
 
 @dataclass(frozen=True)
-class Observed:
+class ObservedPlay:
     """A play as the opponent sees it."""
 
     position: Position
     """Position before the play; the rack on turn is unknown."""
     move: Move | int
     """The play as told; a number is the count of an exchange."""
-    play: Play
+    play: OpponentPlay
     counts: tuple[int, ...]
     """Number of each tile unseen before the play, by tile number."""
     leave: Rack | None = None
@@ -81,7 +81,7 @@ class Truth(NamedTuple):
 class Inferred:
     """The result of an inference."""
 
-    observed: Observed
+    observed: ObservedPlay
     model: Model
     posterior: Posterior
     """The posterior, with each leave once."""
@@ -113,7 +113,7 @@ def written_play(move: Move | int, alphabet: Alphabet) -> str:
     return format_exchange_count(told) if isinstance(told, int) else format_move(told, alphabet)
 
 
-def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon) -> Observed:
+def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon) -> ObservedPlay:
     """Return a play as the opponent sees it; a complete rack on turn must allow the move.
 
     Raises:
@@ -152,16 +152,18 @@ def observe(position: Position, move: Move | int, rules: Rules, lexicon: Lexicon
     if isinstance(seen, Exchange):
         seen = count
     score = made.score if made else 0
-    play = Play(before.board, seen, score, rules.rack_size, bag, may_exchange(position, rules))
+    play = OpponentPlay(
+        before.board, seen, score, rules.rack_size, bag, may_exchange(position, rules)
+    )
     leave = None
     if known is not None and not isinstance(move, int):
         leave = leave_of(known, move)
-    return Observed(before, move, play, counts, leave)
+    return ObservedPlay(before, move, play, counts, leave)
 
 
 def infer(
     judges: Judges,
-    observed: Observed,
+    observed: ObservedPlay,
     model: Model,
     *,
     racks: int,
@@ -197,7 +199,7 @@ def infer(
 
 def look(
     judges: Judges,
-    play: Play,
+    play: OpponentPlay,
     counts: Sequence[int],
     style: Style,
     *,
@@ -237,7 +239,7 @@ def _rehearse(judges: Judges, style: Style) -> None:
     every = rules.distribution.counts
     only_as = [size * (tile == 1) for tile in range(len(every))]
     for move, counts in (Place(row, column, Direction.ACROSS, (1,)), only_as), (1, every):
-        play = Play(board, move, score=0, held=size, bag=size)
+        play = OpponentPlay(board, move, score=0, held=size, bag=size)
         inference = RackFilter(judges, style).watch(play, counts)
         inference.advance(_REHEARSED)
         inference.posterior()

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from bot.search.analysis.findings import Findings, Settings, analyse
+from bot.search.analysis.findings import Findings, SearchTools, analyse
 from bot.search.analysis.inferred import observe
 from engine.inference.equity_loss import Judges
 from engine.inference.inference import Inference
@@ -83,7 +83,7 @@ class OverRacks:
 
 
 def analyse_over_racks(
-    settings: Settings,
+    settings: SearchTools,
     position: Position,
     played: Place,
     stopped: Callable[[], bool] = lambda: False,

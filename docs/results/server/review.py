@@ -27,7 +27,7 @@ from harness.game_kinds import MAIN, GameKind
 from harness.server.page_analysis.conversation import SUBPROTOCOL
 from harness.server.page_analysis.process import AnalysisProcess
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper
 from lexicons.store import load_lexicon
 
@@ -69,7 +69,7 @@ async def main(arguments: list[str]) -> None:
         start = partial(AnalysisProcess.start, kinds, idle=not beside)
         gate = Gatekeeper(journal)
         server = MatchServer(
-            Tables(TableKind(lexicon=load_lexicon())),
+            ServerTables(TableKind(lexicon=load_lexicon())),
             journal,
             gate,
             drain_s=0,

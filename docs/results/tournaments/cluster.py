@@ -37,7 +37,7 @@ def start(*command: str) -> subprocess.Popen[str]:
 
 def pairs_a_second(address: str, pairs: int, folder: Path) -> float:
     """Play a match on the cluster; return pairs a second once a quarter of them is played."""
-    main = "from harness.cli import main; main()"
+    main = "from tilewire import main; main()"
     games, results = 2 * pairs, folder / "results.jsonl"
     options = f"--games {games} --time 1m --seed 1 --cluster {address} --out {folder}".split()
     ends: list[float] = []

@@ -32,7 +32,7 @@ TIMED = {"move_ms_mean"}
 
 def command(*arguments: object) -> list[str]:
     """Return a call of tilewire."""
-    main = "from harness.cli import main; main()"
+    main = "from tilewire import main; main()"
     return [sys.executable, "-c", main, "tournament", *map(str, arguments)]
 
 

@@ -2,12 +2,13 @@
 
 python docs/results/tournaments/luck.py fit --write   # the weights that are shipped
 python docs/results/tournaments/luck.py kernels independent   # static – greedy; or equal
-python docs/results/tournaments/luck.py games FILE    # of ``experiment duel --out FILE``
+python docs/results/tournaments/luck.py games FILE    # of ``experiment duel``, packed or not
 """
 
 from __future__ import annotations
 
 import json
+import lzma
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -30,7 +31,7 @@ from harness.lab.rows import Column, as_text
 from harness.lab.studies.duel import Games, judge_of
 from harness.lab.study_context import Field
 from harness.matches.luck import SAMPLES, LuckMeter
-from harness.matches.luck_correction import Correction, correction
+from harness.matches.luck_correction import CorrectedMean, correction
 from harness.matches.sequential import SequentialTest, parse_hypotheses, state_of_pairs
 from lexicons.store import load_lexicon
 from lexicons.tables import luck_weights, win_probabilities_for
@@ -117,7 +118,7 @@ def rows_of(match: str, draws: str, ahead: Any, luck: Any, pair_of: Any) -> list
     ]
 
 
-def _row(match: str, draws: str, games: int, what: str, found: Correction) -> Row:
+def _row(match: str, draws: str, games: int, what: str, found: CorrectedMean) -> Row:
     return Row(
         match,
         draws,
@@ -201,7 +202,9 @@ def games(file: Path, sprt: str = "") -> None:
     "0%,2%", for a sequential test of the games as played.
     """
     field, luckmeter = the_field()
-    settings, *lines = map(json.loads, file.read_text("utf-8").splitlines())
+    read = lzma.open if file.suffix == ".xz" else open
+    with read(file, "rt", encoding="utf-8") as text:
+        settings, *lines = map(json.loads, text)
     played = {line["number"]: line for line in lines}
     complete = takewhile(lambda pair: {pair, pair + 1} <= played.keys(), count_from(0, 2))
     records = [played[number] for pair in complete for number in (pair, pair + 1)]

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from harness.figures import number, table
-from harness.matches.ratings import ELO, Games, rate_games
+from harness.matches.ratings import ELO, GameArrays, rate_games
 from lexicons.arrays import F64, I64
 
 EVENTS = (
@@ -82,7 +82,9 @@ def pairings(players: int, number: int, kind: str, chance: np.random.Generator) 
     return np.repeat(np.array(list(combinations(range(players), 2))), number, axis=0)
 
 
-def play(meetings: I64, strengths: F64, correlation: float, chance: np.random.Generator) -> Games:
+def play(
+    meetings: I64, strengths: F64, correlation: float, chance: np.random.Generator
+) -> GameArrays:
     """Play pairs of games, each player moving first once."""
     normal = chance.standard_normal((2, len(meetings)))
     normal[1] = correlation * normal[0] + np.sqrt(1 - correlation**2) * normal[1]
@@ -94,7 +96,7 @@ def play(meetings: I64, strengths: F64, correlation: float, chance: np.random.Ge
     win, drawn = weights[0] / sum(weights), weights[1] / sum(weights)
     points = np.where(luck < win, 1.0, np.where(luck < win + drawn, 0.5, 0.0))
     one, other = meetings.T
-    return Games(
+    return GameArrays(
         np.concatenate((one, other)),
         np.concatenate((other, one)),
         np.concatenate((points[0], 1 - points[1])),
@@ -148,10 +150,10 @@ def coverage(
 # --- published fits -------------------------------------------------------------------------------
 
 
-def _games(rows: list[tuple[int, int, float, int]]) -> Games:
+def _games(rows: list[tuple[int, int, float, int]]) -> GameArrays:
     """Return games of rows (first, second, points, how many), each a unit of its own."""
     first, second, points, times = map(np.array, zip(*rows, strict=True))
-    return Games(
+    return GameArrays(
         np.repeat(first, times),
         np.repeat(second, times),
         np.repeat(points.astype(np.float64), times),
@@ -201,7 +203,7 @@ def choix_difference(chance: np.random.Generator) -> float | None:
     games = play(pairings(players, 10, "round robin", chance), strengths, 0.0, chance)
     decided = games.points != 0.5
     first, second, points, _ = (column[decided] for column in games)
-    both = Games(
+    both = GameArrays(
         np.concatenate((first, second)),
         np.concatenate((second, first)),
         np.concatenate((points, 1 - points)),

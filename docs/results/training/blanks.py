@@ -10,7 +10,7 @@ import sys
 from functools import partial
 
 from engine.rules.rule_sets import load_rules
-from harness.lab.studies.duel import Judge, play_duel
+from harness.lab.studies.duel import KernelEvaluator, play_duel
 from harness.lab.study_context import Field
 from lexicons import formula_leaves
 from lexicons.leaves import table_of
@@ -19,13 +19,13 @@ from lexicons.store import load_lexicon
 TRIED = ((14,) * 4, (10,) * 4, (10, 5, 0, 0), (6, 1, -2, -3), (0,) * 4, (-5,) * 4)
 
 
-def judge(field: Field, further: tuple[int, ...]) -> Judge:
+def judge(field: Field, further: tuple[int, ...]) -> KernelEvaluator:
     """Return a static player by the formula with other values of these blanks."""
     third, fourth, fifth, sixth = (1000 * points for points in further)
     formula_leaves.BLANKS = (25_000, 20_000, third, fourth, fifth, sixth)
     tiles = field.rules.distribution
     leaves = table_of(tiles, partial(formula_leaves._worths, distribution=tiles))
-    return Judge(", ".join(map(str, further)), leaves)
+    return KernelEvaluator(", ".join(map(str, further)), leaves)
 
 
 if __name__ == "__main__":

@@ -105,7 +105,7 @@ class Client:
         await self.channel.close()
 
 
-TILEWIRE = ("-c", "from harness.cli import main; main()")
+TILEWIRE = ("-c", "from tilewire import main; main()")
 """Python's arguments to run ``tilewire``."""
 
 

@@ -61,7 +61,7 @@ class DeadlineSettings:
 
 
 @dataclass(frozen=True)
-class Answer:
+class TimedAnswer:
     """A move."""
 
     budget_ms: int
@@ -112,7 +112,10 @@ class DeadlineBench:
 
 
 async def ask_for_moves(
-    settings: DeadlineSettings, field: Field, answers: list[Answer], tell: Callable[[int], object]
+    settings: DeadlineSettings,
+    field: Field,
+    answers: list[TimedAnswer],
+    tell: Callable[[int], object],
 ) -> None:
     """Ask a seat for moves; append each answer when it comes.
 
@@ -141,7 +144,9 @@ async def ask_for_moves(
                 best = generator.best(situation.position, 2)
                 choices = 0 if best[0].move == PASS else len(best)
                 answers.append(
-                    Answer(budget_ms, move.took_ms, on_clock, situation.bag, choices, move.illegal)
+                    TimedAnswer(
+                        budget_ms, move.took_ms, on_clock, situation.bag, choices, move.illegal
+                    )
                 )
                 tell(len(answers))
     except ChannelClosed as closed:
@@ -164,7 +169,7 @@ def _busy(load: int) -> Iterator[None]:
         yield
 
 
-def summary(settings: DeadlineSettings, answers: Sequence[Answer]) -> DeadlineBench:
+def summary(settings: DeadlineSettings, answers: Sequence[TimedAnswer]) -> DeadlineBench:
     """Summarize answers, at least one."""
     illegal = [answer.illegal for answer in answers if answer.illegal]
     a_turn = [answer for answer in answers if not answer.on_clock]
@@ -196,7 +201,7 @@ def summary(settings: DeadlineSettings, answers: Sequence[Answer]) -> DeadlineBe
     )
 
 
-def _span(name: str, answers: Sequence[Answer]) -> Span:
+def _span(name: str, answers: Sequence[TimedAnswer]) -> Span:
     budgets = np.array([answer.budget_ms for answer in answers])
     overshoot = np.array([answer.took_ms for answer in answers]) - budgets
     unused = np.maximum(-overshoot, 0)

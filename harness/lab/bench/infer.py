@@ -15,7 +15,7 @@ from typing import Annotated
 import numpy as np
 
 from bot.search.analysis.inferred import look
-from engine.inference.equity_loss import Judges, Play
+from engine.inference.equity_loss import Judges, OpponentPlay
 from engine.inference.likelihood import MODELS, Model, Style
 from engine.rules.moves import Place
 from engine.rules.position import unseen
@@ -80,7 +80,7 @@ def measure_infer(field: Field, plays: int, seed: int) -> InferBench:
     )
 
 
-_Seen = tuple[Play, tuple[int, ...]]
+_Seen = tuple[OpponentPlay, tuple[int, ...]]
 
 
 def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
@@ -107,7 +107,7 @@ def _plays(field: Field, kept: int, seed: int) -> Iterator[_Seen]:
         rack = as_tiles(chance.multivariate_hypergeometric(hidden, rules.rack_size).tolist())
         counts = unseen(position.with_rack(1 - seat, rack), 1 - seat, rules)
         yielded = number
-        yield Play(position.board, best.move, best.score, held, bag), counts
+        yield OpponentPlay(position.board, best.move, best.score, held, bag), counts
 
 
 def _row(judges: Judges, plays: list[_Seen], model: Model, budget_s: float | None) -> InferRow:

@@ -123,7 +123,7 @@ def _check_pairs(games: int) -> None:
 # --- in kernels -----------------------------------------------------------------------------------
 
 
-class Judge(NamedTuple):
+class KernelEvaluator(NamedTuple):
     """Evaluates moves in kernels; the highest equity is played."""
 
     name: str
@@ -134,7 +134,7 @@ class Judge(NamedTuple):
 JUDGES = ("static", "greedy", "vanilla", "rh")
 
 
-def judge_of(name: str, field: Field, weights: RackWeights | None = None) -> Judge:
+def judge_of(name: str, field: Field, weights: RackWeights | None = None) -> KernelEvaluator:
     """Return the judge of a player of ``JUDGES``.
 
     *static* judges by leaves and all adjustments, *vanilla* by the score alone, *greedy* by the
@@ -144,18 +144,24 @@ def judge_of(name: str, field: Field, weights: RackWeights | None = None) -> Jud
     tiles = field.leaves.distribution
     match name:
         case "static":
-            return Judge(name, field.leaves, STANDARD)
+            return KernelEvaluator(name, field.leaves, STANDARD)
         case "greedy":
-            return Judge(name, LeaveTable(tiles, field.leaves.values // _TIE_BREAK))
+            return KernelEvaluator(name, LeaveTable(tiles, field.leaves.values // _TIE_BREAK))
         case "vanilla":
-            return Judge(name, LeaveTable.zero(tiles))
+            return KernelEvaluator(name, LeaveTable.zero(tiles))
         case "rh":
-            return Judge(name, leave_table(weights or shipped_rack_weights(), tiles))
+            return KernelEvaluator(name, leave_table(weights or shipped_rack_weights(), tiles))
     raise ValueError(f"no player in kernels is called {name!r}")
 
 
 def play_duel(
-    player: Judge, opponent: Judge, field: Field, games: int, *, threads: int, seed: int
+    player: KernelEvaluator,
+    opponent: KernelEvaluator,
+    field: Field,
+    games: int,
+    *,
+    threads: int,
+    seed: int,
 ) -> Duel:
     """Play games in kernels between two players.
 

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from engine.inference.equity_loss import Play
+from engine.inference.equity_loss import OpponentPlay
 from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.rack_filter import RackFilter
@@ -46,7 +46,7 @@ class Drew(NamedTuple):
 class Seen:
     """A turn of the other player: its visible and hidden parts."""
 
-    play: Play
+    play: OpponentPlay
     counts: tuple[int, ...]
     """Tiles that it may have had, by tile number: unseen, less those that the watching player
     exchanged since the other drew."""
@@ -85,7 +85,7 @@ def told(game: Game, seat: int) -> Iterator[Drew | Seen]:
             if sum(counts) == held:
                 return
             move = len(turn.move.tiles) if isinstance(turn.move, Exchange) else turn.move
-            play = Play(board, move, turn.score, held, sum(counts) - held)
+            play = OpponentPlay(board, move, turn.score, held, sum(counts) - held)
             had, left = _without(counts, back), _without(counts, play.tiles)
             yield Seen(play, had, left, number, leave, tuple(sorted(turn.drawn)))
         if isinstance(turn.move, Place):

@@ -15,19 +15,19 @@ from typing import Annotated, Any, Final, NamedTuple
 import numpy as np
 from markupsafe import Markup
 
-from bot.search.analysis.findings import Findings, Settings
+from bot.search.analysis.findings import Findings, SearchTools
 from bot.search.analysis.over_racks import OverRacks
 from engine.notation.move_text import format_full_move
 from engine.rules.position import bag_count
 from engine.rules.rules import Rules
-from harness.analysis.review import Turn, review
+from harness.analysis.review import ReviewedTurn, review
 from harness.analysis.verdict import GRADED, GRADES, MISTAKES, grade, is_bingo
 from harness.figures import counted
 from harness.lab.rows import Column, Tables, cells, percent
 from harness.lab.study import Record, Study
 from harness.lab.study_context import rules_mark
 from harness.matches.event_report.formats import page
-from harness.matches.event_report.tables import Field, Sheet
+from harness.matches.event_report.tables import ColumnFormat, ValueTable
 from harness.matches.significance import mean_and_error
 from lexicons.tables import win_probabilities_for
 
@@ -106,7 +106,7 @@ class GivenGame(NamedTuple):
     file: str
     players: tuple[str, ...]
     """By seat."""
-    turns: Sequence[Turn]
+    turns: Sequence[ReviewedTurn]
     notices: int
     """Of what was not taken as it is written."""
 
@@ -117,7 +117,7 @@ class Reviews(Study):
 
     unit = "games"
 
-    analysis: Settings
+    analysis: SearchTools
     games: Mapping[int, GivenGame]
     """By a number that tells their content."""
 
@@ -171,7 +171,7 @@ class Reviews(Study):
         ]
 
 
-def _turn(turn: Turn, findings: Findings | OverRacks, rules: Rules) -> Record:
+def _turn(turn: ReviewedTurn, findings: Findings | OverRacks, rules: Rules) -> Record:
     """Return the fields of a ``TurnRow`` that go by the turn alone."""
     position, alphabet, cost = turn.position, rules.distribution.alphabet, None
     bag = bag_count(position.with_rack(position.on_turn, ()), rules)
@@ -238,7 +238,7 @@ def as_html(study: Reviews, records: Sequence[Record], notes: Sequence[str]) -> 
     )
 
 
-def _sheet(key: str, title: str, note: str, rows: Sequence[Any]) -> Sheet:
+def _sheet(key: str, title: str, note: str, rows: Sequence[Any]) -> ValueTable:
     lines = [[*cells(row)] for row in rows]
-    heads = tuple(Field(head, Markup.escape) for head, _ in lines[0])
-    return Sheet(key, title, heads, [tuple(text for _, text in line) for line in lines], note)
+    heads = tuple(ColumnFormat(head, Markup.escape) for head, _ in lines[0])
+    return ValueTable(key, title, heads, [tuple(text for _, text in line) for line in lines], note)

@@ -53,7 +53,7 @@ from lexicons.store import Lexicon
 
 
 @dataclass(frozen=True)
-class Pace:
+class TrainingPace:
     """Games per generation, and how often each is learned from."""
 
     generation: int
@@ -61,8 +61,8 @@ class Pace:
     passes: int
 
 
-PACE = Pace(generation=2_000, passes=1)
-PACE_WITH_SIMULATION = Pace(generation=250, passes=5)
+PACE = TrainingPace(generation=2_000, passes=1)
+PACE_WITH_SIMULATION = TrainingPace(generation=250, passes=5)
 BATCH = 64
 FIRST_STEP = 0.05
 STEPS_BEFORE_DECAY = 500
@@ -107,7 +107,7 @@ def train_features(
     seed: int = 0,
     tell: Callable[[Generation], object] = lambda generation: None,
     *,
-    pace: Pace | None = None,
+    pace: TrainingPace | None = None,
     threads: int = 1,
     with_simulation: bool = False,
 ) -> RackWeights:

@@ -77,7 +77,7 @@ class Goal:
 
 
 @dataclass
-class Progress:
+class TrainingProgress:
     """Progress of a training; ``games`` are of earlier generations, ``seconds`` of all runs."""
 
     generation: int = 0
@@ -145,7 +145,7 @@ class LeaveTraining:
         self.field, self.goal = Field(lexicon, rules, leaves), goal
         self.racks = Racks(rules.distribution, rules.rack_size)
         self.totals = Totals.none(self.racks)
-        self.progress = Progress()
+        self.progress = TrainingProgress()
         self._checkpoint = checkpoint
 
     @property
@@ -194,7 +194,7 @@ class LeaveTraining:
                     f"{self._checkpoint} is of a training with {name} {old!r:.80}, not "
                     f"{value!r:.80}; go on with the same options, or delete it to begin anew"
                 )
-        self.progress = Progress(**about["progress"])
+        self.progress = TrainingProgress(**about["progress"])
         leaves = replace(self.field.leaves, values=arrays["leaves"])
         self.field = replace(self.field, leaves=leaves)
         self.totals = Totals(arrays["counts"], arrays["sums"], **about["totals"])

@@ -90,7 +90,7 @@ class Share(NamedTuple):
     forced: LeaveMatrix
 
 
-class Tally(NamedTuple):
+class RackSums(NamedTuple):
     """A share's results: the count and sum of equities of each rack that came up."""
 
     games: int
@@ -119,7 +119,7 @@ class Totals:
         """Return empty totals."""
         return cls(np.zeros(racks.count, np.int64), np.zeros(racks.count, np.int64))
 
-    def add(self, tally: Tally) -> None:
+    def add(self, tally: RackSums) -> None:
         """Add a share."""
         self.counts[tally.racks] += tally.counts
         self.sums[tally.racks] += tally.sums
@@ -133,7 +133,7 @@ class Totals:
         return Samples(self.counts, self.sums, self.squares * 100.0**2)
 
 
-def play_share(field: Field, share: Share) -> Tally:
+def play_share(field: Field, share: Share) -> RackSums:
     """Play a share in one thread; equal arguments give equal tallies."""
     games_seed, forcing_seed = np.random.SeedSequence(share.seed).generate_state(2).tolist()
     played = play_static_games(
@@ -154,7 +154,7 @@ def play_share(field: Field, share: Share) -> Tally:
     numbers, which, counts = np.unique(racks.numbers(held), return_inverse=True, return_counts=True)
     sums = np.zeros(len(numbers), np.int64)
     np.add.at(sums, which, equities)
-    return Tally(
+    return RackSums(
         games=share.games,
         points=int(played.scores.sum()),
         racks=numbers.astype(np.uint32),

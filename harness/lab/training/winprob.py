@@ -48,7 +48,7 @@ _DRAWN = (1, 7, 20, 40, 60, 93)
 
 
 @dataclass(frozen=True, eq=False)
-class Tally:
+class WinCounts:
     """How often the player on turn won; both arrays are [spreads, unseen].
 
     Rows are spreads from −MOST_SPREAD to MOST_SPREAD, columns counts of unseen tiles from 1.
@@ -60,8 +60,8 @@ class Tally:
     rack_size: int
     """With at most this many tiles unseen the bag is empty."""
 
-    def __add__(self, other: Tally) -> Tally:
-        return Tally(self.games + other.games, self.half_wins + other.half_wins, self.rack_size)
+    def __add__(self, other: WinCounts) -> WinCounts:
+        return WinCounts(self.games + other.games, self.half_wins + other.half_wins, self.rack_size)
 
 
 def share_out(games: int, seed: int) -> list[tuple[int, int]]:
@@ -84,7 +84,7 @@ def play_and_tally(
     games: int,
     seed: int,
     tell: Callable[[int], object] = lambda played: None,
-) -> Tally:
+) -> WinCounts:
     """Play games of a static player with itself on workers, and tally every turn.
 
     The same seed gives the same games on any workers. ``tell`` is called with the games played.
@@ -102,12 +102,12 @@ def play_and_tally(
     return total
 
 
-def tally_share(field: Field, share: tuple[int, int]) -> Tally:
+def tally_share(field: Field, share: tuple[int, int]) -> WinCounts:
     """Play a share of the games in one thread."""
     return tally_results(recorded_games(field, *share).results, field.rules)
 
 
-def tally_results(results: Results, rules: Rules) -> Tally:
+def tally_results(results: Results, rules: Rules) -> WinCounts:
     """Tally every turn of recorded games.
 
     Raises:
@@ -128,7 +128,7 @@ def tally_results(results: Results, rules: Rules) -> Tally:
         np.bincount(cells[won[taken] == half], minlength=shape[0] * shape[1]).reshape(shape)
         for half in range(3)
     )
-    return Tally(lost + tied + gained, tied + 2 * gained, rules.rack_size)
+    return WinCounts(lost + tied + gained, tied + 2 * gained, rules.rack_size)
 
 
 def effective_spreads(results: Results) -> I64:
@@ -153,7 +153,7 @@ def unseen_tiles(results: Results, rules: Rules) -> I64:
     return rules.distribution.total - on_board - results.sizes.astype(np.int64)
 
 
-def fit_win_probabilities(tally: Tally) -> WinProbabilities:
+def fit_win_probabilities(tally: WinCounts) -> WinProbabilities:
     """Estimate the win probability of the player on turn.
 
     The prior is that points still to come are normally distributed about 0. Then, from wide windows
@@ -216,7 +216,7 @@ class Tenth:
     """Excess of wins over the prediction, in percentage points."""
 
 
-def calibration(table: WinProbabilities, tally: Tally) -> list[Tenth]:
+def calibration(table: WinProbabilities, tally: WinCounts) -> list[Tenth]:
     """Compare predictions with games other than those that the table was learned from."""
     spreads = np.arange(-MOST_SPREAD, MOST_SPREAD + 1)
     unseen = np.arange(1, tally.games.shape[1] + 1)

@@ -21,7 +21,7 @@ from harness.matches.statistics import rows
 
 from . import tables
 from .games import MOST_GAMES, EventGames
-from .tables import Sheet
+from .tables import ValueTable
 
 MOST_TRANSCRIPTS = 50
 MOST_OF_A_TRANSCRIPT = 6_000
@@ -57,16 +57,16 @@ class Event:
     settings: list[tuple[str, str]]
     match: Verdict | None
     """None for a tournament."""
-    standings: Sheet
-    rounds: Sheet | None
-    cross: Sheet | None
-    ratings: Sheet | None
-    superiority: Sheet | None
-    spreads: Sheet
+    standings: ValueTable
+    rounds: ValueTable | None
+    cross: ValueTable | None
+    ratings: ValueTable | None
+    superiority: ValueTable | None
+    spreads: ValueTable
     """A row per bin, a column per player; ``times`` likewise, with a row per turn."""
-    scores: Sheet
-    times: Sheet | None
-    faults: Sheet | None
+    scores: ValueTable
+    times: ValueTable | None
+    faults: ValueTable | None
     transcripts: list[Transcript]
     transcripts_note: str
     games: dict[str, Any]
@@ -74,7 +74,7 @@ class Event:
     games_note: str
 
     @property
-    def sheets(self) -> list[Sheet]:
+    def sheets(self) -> list[ValueTable]:
         """All tables, in their order."""
         ratings = None if self.ratings is None else self.ratings.without_empty()
         strength = self.standings, self.rounds, self.cross, ratings, self.superiority

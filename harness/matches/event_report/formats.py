@@ -19,7 +19,7 @@ from harness.figures import csv_text, duration, number
 
 from .charts import Bar, Range, columns, ranges
 from .event import Event
-from .tables import Sheet
+from .tables import ValueTable
 
 
 def page(template: str, **values: Any) -> str:
@@ -55,7 +55,7 @@ def as_html(event: Event) -> str:
     return page("matches/event_report/page.html", event=event, charts=charts)
 
 
-def _histograms(sheet: Sheet) -> list[tuple[str, Markup]]:
+def _histograms(sheet: ValueTable) -> list[tuple[str, Markup]]:
     edges = [row[0] for row in sheet.rows]
     zero = sum(edge < 0 for edge in edges)
     every = max(len(edges) // 5, 1)
@@ -76,7 +76,7 @@ def _histograms(sheet: Sheet) -> list[tuple[str, Markup]]:
     return charts
 
 
-def _turn_charts(sheet: Sheet) -> list[tuple[str, Markup]]:
+def _turn_charts(sheet: ValueTable) -> list[tuple[str, Markup]]:
     charts = []
     for at, field in enumerate(sheet.fields[1:], start=1):
         bars = [
@@ -88,7 +88,7 @@ def _turn_charts(sheet: Sheet) -> list[tuple[str, Markup]]:
     return charts
 
 
-def _whiskers(sheet: Sheet) -> Markup:
+def _whiskers(sheet: ValueTable) -> Markup:
     shown = [
         Range(
             texts[0], row[3], row[1], row[4], f"{texts[0]}: {' ± '.join(filter(None, texts[1:3]))}"
@@ -99,7 +99,7 @@ def _whiskers(sheet: Sheet) -> Markup:
     return ranges(title, shown, lambda elo: number(elo, 0, sign=True))
 
 
-def _boxes(sheet: Sheet) -> Markup:
+def _boxes(sheet: ValueTable) -> Markup:
     shown = []
     for row, texts in zip(sheet.rows, sheet.texts(), strict=True):
         lowest, lower, median, upper, highest = row[4:]

@@ -12,7 +12,7 @@ from engine.notation.cgp import read_cgp
 from engine.rules.rule_sets import rules_in_play
 from engine.rules.rules import Rules
 from harness.arbiter.journal_reading import KeptGame
-from harness.arbiter.records import Ended, Opened, Turn
+from harness.arbiter.records import Ended, Opened, TurnRecord
 from harness.figures import plain
 from harness.matches.folder import CORRECTED
 from harness.matches.results import GameResult
@@ -54,7 +54,7 @@ class EventGames:
             if result is None or not isinstance(opened, Opened):
                 continue
             self.began.append(game.created)
-            judged = [each for each in game.records if isinstance(each, Turn)]
+            judged = [each for each in game.records if isinstance(each, TurnRecord)]
             turns = _with_challenges(judged)
             for seat, name in enumerate(opened.players):
                 times = [turn.think_ms for turn in turns if turn.seat == seat]
@@ -106,7 +106,7 @@ def _game(
     result: GameResult,
     place: Mapping[str, int],
     opened: Opened,
-    turns: Sequence[Turn],
+    turns: Sequence[TurnRecord],
     last: object,
 ) -> dict[str, Any]:
     assert isinstance(last, Ended), "a game with a result is over"
@@ -138,9 +138,9 @@ def _game(
     return shown
 
 
-def _with_challenges(turns: Sequence[Turn]) -> list[Turn]:
+def _with_challenges(turns: Sequence[TurnRecord]) -> list[TurnRecord]:
     """Return the turns with challenges merged into the plays challenged: seats then alternate."""
-    shown: list[Turn] = []
+    shown: list[TurnRecord] = []
     for turn in turns:
         if turn.move == WITHDRAWN:
             shown[-1] = replace(shown[-1], move=f"{WITHDRAWN}{shown[-1].words[0]}", score=0)

@@ -39,7 +39,7 @@ MOST_FAULTS = 200
 """Games with faults that are listed."""
 
 
-class Field(NamedTuple):
+class ColumnFormat(NamedTuple):
     """A column of a table, and how its values are written."""
 
     head: str
@@ -51,17 +51,17 @@ class Field(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sheet:
+class ValueTable:
     """A table of values; None is an empty cell."""
 
     key: str
     title: str
-    fields: tuple[Field, ...]
+    fields: tuple[ColumnFormat, ...]
     rows: list[tuple[Any, ...]]
     """The first value names the row."""
     note: str = ""
 
-    def without_empty(self) -> Sheet:
+    def without_empty(self) -> ValueTable:
         """Return the table without the columns that have no value."""
         columns = zip(self.fields, zip(*self.rows, strict=True), strict=True)
         full = [(field, cells) for field, cells in columns if field.unknown or set(cells) != {None}]
@@ -87,16 +87,16 @@ def _signed(value: float) -> str:
     return number(value, 0, sign=True)
 
 
-def standings_sheet(table: Sequence[Standing]) -> Sheet:
+def standings_sheet(table: Sequence[Standing]) -> ValueTable:
     """Return the standings, the leader first."""
     notes = [f"{note[0].upper()}{note[1:]}." for note in standing_notes(table)]
-    return Sheet(
+    return ValueTable(
         "standings",
         "Standings",
         (
-            Field("name"),
-            Field("place", str),
-            *(Field(column.head, column.write) for column in COLUMNS),
+            ColumnFormat("name"),
+            ColumnFormat("place", str),
+            *(ColumnFormat(column.head, column.write) for column in COLUMNS),
         ),
         [
             (of.name, place, *(column.value(of) for column in COLUMNS))
@@ -108,7 +108,7 @@ def standings_sheet(table: Sequence[Standing]) -> Sheet:
 
 def rounds_sheet(
     config: TournamentConfig, files: FolderContents, results: Sequence[GameResult]
-) -> Sheet:
+) -> ValueTable:
     """Return the games that are over by round: who won, and why if not by score; and byes."""
     over = [it for it in results if not it.void or it.number in files.missed]
     rounds = [decision for decision in files.decisions if isinstance(decision, Round)]
@@ -126,10 +126,16 @@ def rounds_sheet(
                 half = "half a point a game" if bye.half else None
                 listed.append(("bye", at, bye.names[0], None, half))
     left_out = len(listed) - MOST_LISTED
-    return Sheet(
+    return ValueTable(
         "rounds",
         "Rounds",
-        (Field("game"), Field("round", str), Field("who"), Field("score"), Field("result")),
+        (
+            ColumnFormat("game"),
+            ColumnFormat("round", str),
+            ColumnFormat("who"),
+            ColumnFormat("score"),
+            ColumnFormat("result"),
+        ),
         listed[:MOST_LISTED],
         f"And {left_out:,} more." if left_out > 0 else "",
     )
@@ -137,18 +143,18 @@ def rounds_sheet(
 
 def cross_sheet(
     config: TournamentConfig, names: Sequence[str], results: Sequence[GameResult]
-) -> Sheet:
+) -> ValueTable:
     """Return points against each other: a square, or a list where that would be large or empty."""
     cells = cross_table(results)
     title = "Points against each other"
     if len(names) <= MOST_CROSSED and config.format != "knockout":
         points = [[cells.get((one, other), (None,))[0] for other in names] for one in names]
         numbered = enumerate(names, start=1)
-        others = [Field(str(place), points_text, plain(name)) for place, name in numbered]
-        return Sheet(
+        others = [ColumnFormat(str(place), points_text, plain(name)) for place, name in numbered]
+        return ValueTable(
             "cross",
             title,
-            (Field("name"), Field("place", str), *others),
+            (ColumnFormat("name"), ColumnFormat("place", str), *others),
             [(name, place, *points[place - 1]) for place, name in enumerate(names, start=1)],
         )
     met = [
@@ -156,32 +162,36 @@ def cross_sheet(
         for a, b in combinations(names, 2)
         if (a, b) in cells
     ]
-    fields = Field("who"), Field("points", points_text), Field("of the other", points_text)
-    return Sheet("cross", title, (*fields, Field("games", _whole)), met)
+    fields = (
+        ColumnFormat("who"),
+        ColumnFormat("points", points_text),
+        ColumnFormat("of the other", points_text),
+    )
+    return ValueTable("cross", title, (*fields, ColumnFormat("games", _whole)), met)
 
 
-def ratings_sheet(ratings: Ratings) -> Sheet:
+def ratings_sheet(ratings: Ratings) -> ValueTable:
     """Return ratings with errors, the best first."""
     found = sorted(ratings.players, key=_by_rating)
     notes = [f"{note[0].upper()}{note[1:]}." for note in rating_notes(ratings)]
     if any(of.units < FEWEST_UNITS for of in found):
         notes.append(f"Fewer than {FEWEST_UNITS} pairs can't tell skill from luck.")
     notes.append("A pair is two games with the same draws; a game alone counts as one.")
-    return Sheet(
+    return ValueTable(
         "ratings",
         "Ratings",
         (
-            *(Field("name"), Field("Elo", _signed, unknown=DASH)),
-            Field("±", lambda error: number(error, 0)),
-            *(Field("from", _signed), Field("to", _signed)),
-            *(Field("games", _whole), Field("pairs", _whole)),
+            *(ColumnFormat("name"), ColumnFormat("Elo", _signed, unknown=DASH)),
+            ColumnFormat("±", lambda error: number(error, 0)),
+            *(ColumnFormat("from", _signed), ColumnFormat("to", _signed)),
+            *(ColumnFormat("games", _whole), ColumnFormat("pairs", _whole)),
         ),
         [(of.name, of.rating, of.error, *of.interval, of.games, of.units) for of in found],
         " ".join(notes),
     )
 
 
-def superiority_sheet(ratings: Ratings) -> Sheet | None:
+def superiority_sheet(ratings: Ratings) -> ValueTable | None:
     """Return how likely each player is stronger than each other.
 
     None if that would be large, or nothing is known yet.
@@ -192,12 +202,12 @@ def superiority_sheet(ratings: Ratings) -> Sheet | None:
     order = sorted(range(len(ratings.players)), key=lambda at: _by_rating(ratings.players[at]))
     names = [ratings.players[at].name for at in order]
     numbered = enumerate(names, start=1)
-    return Sheet(
+    return ValueTable(
         "superiority",
         "Chance of being the stronger",
         (
-            *(Field("name"), Field("rank", str)),
-            *(Field(str(rank), share, plain(name)) for rank, name in numbered),
+            *(ColumnFormat("name"), ColumnFormat("rank", str)),
+            *(ColumnFormat(str(rank), share, plain(name)) for rank, name in numbered),
         ),
         [
             (name, rank, *(ratings.superiority[at][other] for other in order))
@@ -224,17 +234,17 @@ def _own(name: str, results: Sequence[GameResult]) -> list[tuple[int, int]]:
     ]
 
 
-def spreads_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
+def spreads_sheet(names: Sequence[str], results: Sequence[GameResult]) -> ValueTable:
     """Return a histogram of each player's spreads, a row per bin."""
     width = bin_width([result.spread for result in results])
     counts = [binned([spread for _, spread in _own(name, results)], width) for name in names]
     used = [at for at in range(BINS) if any(count[at] for count in counts)]
-    return Sheet(
+    return ValueTable(
         "spreads",
         "Games by spread",
         (
-            Field("spread", lambda edge: f"{_signed(edge)} to {_signed(edge + width - 1)}"),
-            *(Field(plain(name), _whole) for name in names),
+            ColumnFormat("spread", lambda edge: f"{_signed(edge)} to {_signed(edge + width - 1)}"),
+            *(ColumnFormat(plain(name), _whole) for name in names),
         ),
         [
             ((at - BINS // 2) * width, *(count[at] for count in counts))
@@ -243,13 +253,13 @@ def spreads_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
     )
 
 
-def scores_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
+def scores_sheet(names: Sequence[str], results: Sequence[GameResult]) -> ValueTable:
     """Return the distribution of each player's scores."""
     fields = (
-        *(Field("name"), Field("games", _whole), Field("mean", number)),
-        *(Field("sd", number), Field("lowest", number)),
-        *(Field("25 %", number), Field("median", number)),
-        *(Field("75 %", number), Field("highest", number)),
+        *(ColumnFormat("name"), ColumnFormat("games", _whole), ColumnFormat("mean", number)),
+        *(ColumnFormat("sd", number), ColumnFormat("lowest", number)),
+        *(ColumnFormat("25 %", number), ColumnFormat("median", number)),
+        *(ColumnFormat("75 %", number), ColumnFormat("highest", number)),
     )
     table: list[tuple[Any, ...]] = []
     for name in names:
@@ -260,12 +270,12 @@ def scores_sheet(names: Sequence[str], results: Sequence[GameResult]) -> Sheet:
             table.append((name, scores.size, float(scores.mean()), spread, *quantiles))
         else:
             table.append((name, 0, *[None] * 7))
-    return Sheet("scores", "Scores", fields, table)
+    return ValueTable("scores", "Scores", fields, table)
 
 
 def times_sheet(
     names: Sequence[str], think_ms: Mapping[str, Mapping[int, list[int]]]
-) -> Sheet | None:
+) -> ValueTable | None:
     """Return each player's mean times by its own turn; None if there are none."""
     last = max((turn for name in names for turn in think_ms[name]), default=0)
     if not last:
@@ -274,25 +284,28 @@ def times_sheet(
         [fmean(ms) if (ms := think_ms[name].get(turn)) else None for name in names]
         for turn in range(1, last + 1)
     ]
-    return Sheet(
+    return ValueTable(
         "times",
         "Time by turn",
-        (Field("own turn", str), *(Field(plain(name), duration) for name in names)),
+        (ColumnFormat("own turn", str), *(ColumnFormat(plain(name), duration) for name in names)),
         [(turn, *row) for turn, row in enumerate(means, start=1)],
         "The mean of the games that had the turn.",
     )
 
 
-def faults_sheet(results: Sequence[GameResult]) -> Sheet | None:
+def faults_sheet(results: Sequence[GameResult]) -> ValueTable | None:
     """Return the games with faults, forfeits or no valid end; None if there are none."""
     odd = [it for it in results if it.forfeit or it.void or any(side.faults for side in it.sides)]
     if not odd:
         return None
     left_out = len(odd) - MOST_FAULTS
-    return Sheet(
+    return ValueTable(
         "faults",
         "Faults",
-        (Field("game", str), *map(Field, ("players", "faults", "outcome", "forfeited by"))),
+        (
+            ColumnFormat("game", str),
+            *map(ColumnFormat, ("players", "faults", "outcome", "forfeited by")),
+        ),
         [
             (
                 it.number,

@@ -35,9 +35,9 @@ from .engine import (
 )
 from .magpie_console import MagpieConsole, error_in
 from .magpie_terms import (
+    MagpieTurn,
+    MoveMissing,
     Reader,
-    Turn,
-    Unreadable,
     endgame,
     generated,
     opening,
@@ -188,7 +188,7 @@ class MagpieEngine(ProcessEngine):
             try:
                 other_words = words_differ(said, words, view.rules)
                 other_scores = scores_differ(said, view.rules)
-            except Unreadable as line:
+            except MoveMissing as line:
                 why = f"{self._name} lists a line that is not a move: {str(line)[:80]}"
                 raise Declined("unsupported_rules", why) from None
             if other_words:
@@ -222,11 +222,11 @@ class MagpieEngine(ProcessEngine):
             raise EngineFailed("crash", f"{self._name}, told {command!r}, says: {error}")
         try:
             listed = generated(said, view)
-        except Unreadable as line:
+        except MoveMissing as line:
             return str(line)
         if not listed:
             return " ".join(said)
-        turn, left = Turn(view, budget, listed), budget.remaining_ms()
+        turn, left = MagpieTurn(view, budget, listed), budget.remaining_ms()
         if not view.bag:
             await self._search(ENDGAME, left, turn)
         elif left < PREENDGAME_MS.get(view.bag, math.inf):
@@ -236,7 +236,7 @@ class MagpieEngine(ProcessEngine):
             await self._search(PREENDGAME, budget.remaining_ms(), turn)
         return turn.answer()
 
-    async def _search(self, search: _Search, limit_ms: int, turn: Turn) -> None:
+    async def _search(self, search: _Search, limit_ms: int, turn: MagpieTurn) -> None:
         """Search for ``limit_ms``, stop it if it goes on, and kill it if it does not stop."""
         console = await self._ready()
         began = now_ms()
@@ -253,7 +253,7 @@ class MagpieEngine(ProcessEngine):
             return
         try:
             moves = search.read(said, turn.view)
-        except Unreadable as line:  # an earlier answer is played
+        except MoveMissing as line:  # an earlier answer is played
             turn.note(f"{name} listed a line that is not a move, {str(line)[:80]}, {took}")
             return
         if moves:

@@ -61,11 +61,11 @@ _EXCHANGE = re.compile(r"\(exch ([^ )]+)\)")
 _STAGE = re.compile(r" *0 +greedy +([0-9]{1,9})/([0-9]{1,9}) .*")
 
 
-class Unreadable(Exception):
+class MoveMissing(Exception):
     """A line lacks its move; the text is the line."""
 
 
-class Turn:
+class MagpieTurn:
     """A turn, and its results so far."""
 
     def __init__(self, view: View, budget: Budget, listed: list[Considered]) -> None:
@@ -152,7 +152,7 @@ def _moves(
             move = parse(line, board, rules.distribution.alphabet)
         except NotationError:
             if not moves:
-                raise Unreadable(line.strip()) from None
+                raise MoveMissing(line.strip()) from None
             break
         if move is not None:
             moves.append(move)

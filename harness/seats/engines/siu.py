@@ -37,7 +37,7 @@ from protocol.siu.commands import Bare, Command, Go, Mode
 
 from .engine import STALL_S, Context, ProcessEngine, latest_ms, nonstandard_rule
 from .process import EngineFailed
-from .siu_terms import Found, game_so_far, same_lexicon, score_error, settings, trial
+from .siu_terms import SearchResults, game_so_far, same_lexicon, score_error, settings, trial
 
 OURS = ("name", "memory", "cores", "log", "mode", "start", "folder")
 """Options of the seat; all others are the engine's."""
@@ -228,12 +228,12 @@ class SiuEngine(ProcessEngine):
         self._racks[len(view.history) + 1] = view.rack
         if self._searching:  # since an earlier turn
             self._say(Bare.STOP)
-            earlier = Found()
+            earlier = SearchResults()
             if await self._best_within(STALL_S, earlier) is None:
                 raise self._stalled(earlier)
         assert self._begun is not None, "it is started first"
         self._say(game_so_far(view, self._begun, self._racks))
-        found = Found()
+        found = SearchResults()
         for fault in await self._ready(STALL_S):
             found.take(fault)
         latest = latest_ms(budget, LEAD_MS)
@@ -251,7 +251,7 @@ class SiuEngine(ProcessEngine):
             raise self._stalled(found)
         return found.answer(best.move, view)
 
-    async def _best_within(self, limit_s: float, found: Found) -> BestMove | None:
+    async def _best_within(self, limit_s: float, found: SearchResults) -> BestMove | None:
         """Read a search's lines until its end, or return None at the end of the time."""
         process = self.process
         assert process is not None
@@ -269,7 +269,7 @@ class SiuEngine(ProcessEngine):
 
         return await process.until(best_in, limit_s)
 
-    def _stalled(self, found: Found) -> EngineFailed:
+    def _stalled(self, found: SearchResults) -> EngineFailed:
         said = f"; it says: {_quoted(found.fault)}" if found.fault else ""
         why = f"{self._name} sent no bestmove within {STALL_S:g} s after its time{said}"
         return EngineFailed("stall", why)

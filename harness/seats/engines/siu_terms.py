@@ -148,7 +148,7 @@ def same_lexicon(name: str, other: str) -> bool:
     return name_of(name).casefold() == name_of(other).casefold()
 
 
-class Found:
+class SearchResults:
     """Results of a search so far."""
 
     def __init__(self) -> None:

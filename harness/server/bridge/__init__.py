@@ -5,7 +5,7 @@ pages of a configured origin that show a token: a page gets it when the user typ
 into it. The bridge relays lines unchanged, and sends nothing anywhere by itself.
 
 Source: SIU draft 0.2, section 11 (woogles-io/open-protocols, ``siu/siu.md``). The draft leaves
-port, pairing and errors open; docs/bridge.md defines them.
+port, pairing and errors open; docs/engines.md defines them.
 """
 
 from .config import BridgeConfig, read_config, tokens_of

@@ -33,7 +33,7 @@ from harness.arbiter.clock import is_loopback
 from harness.config_file import read_config_file
 
 _ROOT = Path(__file__).resolve().parents[3]
-_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from harness.cli import main; main()"
+_START = "import sys; sys.path.insert(0, sys.argv.pop(1)); from tilewire import main; main()"
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
 

@@ -91,7 +91,7 @@ class PlayerRecord:
     """Games that it lost otherwise than by the score, by outcome."""
 
 
-class Opponent(Struct, frozen=True):
+class OpponentRecord(Struct, frozen=True):
     """A player's games against one other."""
 
     name: str
@@ -187,7 +187,7 @@ class History:
         latest = numbers[::-1][:most].tolist()
         return [Numbered(number, rows["game"][number].decode()) for number in latest]
 
-    def opponents(self, player: int) -> list[Opponent]:
+    def opponents(self, player: int) -> list[OpponentRecord]:
         """Return a player's opponents, the most frequent first.
 
         Another thread may add games meanwhile.
@@ -202,7 +202,7 @@ class History:
             for column in (halves == 2, halves == 0, halves == 1, spreads)
         )
         rows = zip(others, wins + losses + ties, wins, losses, ties, spread, strict=True)
-        table = [Opponent(self.records[other].name, *map(int, row)) for other, *row in rows]
+        table = [OpponentRecord(self.records[other].name, *map(int, row)) for other, *row in rows]
         return sorted(table, key=lambda row: (-row.games, row.name))
 
 

@@ -1,6 +1,6 @@
 """What a ladder tells over HTTP: lists, players, and rated games as JSON.
 
-The addresses and keys are described in ``docs/ladder.md``; they stay, others may be added.
+The addresses and keys are described in ``docs/api.md``; they stay, others may be added.
 """
 
 from __future__ import annotations

@@ -30,11 +30,11 @@ class Cancel(Struct, frozen=True, kw_only=True, tag="cancel"):
     id: Annotated[int, Meta(ge=0, le=2**31)]
 
 
-class Ping(Struct, frozen=True, kw_only=True, tag="ping"):
+class PagePing(Struct, frozen=True, kw_only=True, tag="ping"):
     """Ask for a ``pong``: a network that is gone answers nothing."""
 
 
-Said: TypeAlias = Asked | Cancel | Ping
+Said: TypeAlias = Asked | Cancel | PagePing
 
 _DECODER: msgspec.json.Decoder[Said] = msgspec.json.Decoder(Said)
 
@@ -112,7 +112,7 @@ async def converse(
                     refuse(None, PeerError("bad_message", str(error)))
                     continue
                 match asked:
-                    case Ping():
+                    case PagePing():
                         tell(None, "pong")
                     case Cancel(id=id) if id in jobs:
                         queue.cancel(jobs[id])

@@ -12,7 +12,7 @@ import msgspec
 from bot.seat.child_process import ChildProcess, spawn
 from bot.seat.containment import of_reader
 from bot.seat.worker_handle import worker_command
-from harness.analysis.task import LENGTH, Task
+from harness.analysis.task import LENGTH, AnalysisTask
 from harness.game_kinds import GameKind
 
 
@@ -45,7 +45,9 @@ class AnalysisProcess(ChildProcess):
             raise EngineGone(str(error)) from None
         return cls(spawned, "analysis")
 
-    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    async def do(
+        self, task: AnalysisTask, told: Callable[[dict[str, Any]], None]
+    ) -> dict[str, Any]:
         """Do a task and return its answer; ``told`` takes what is known so far.
 
         Raises:

@@ -18,7 +18,7 @@ import structlog
 from msgspec import Meta, Struct
 
 from engine.rules.rules import Rules
-from harness.analysis.task import Task
+from harness.analysis.task import AnalysisTask
 from harness.figures import counted, plain
 from harness.game_kinds import MAIN
 from harness.server.admission import Ledger, block_of
@@ -109,10 +109,12 @@ class Analyse(Request, frozen=True, kw_only=True, tag="analyse"):
 Asked: TypeAlias = Read | Moves | Words | Analyse
 
 
-class Engine(Protocol):
+class TaskRunner(Protocol):
     """What does tasks (``AnalysisProcess``)."""
 
-    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    async def do(
+        self, task: AnalysisTask, told: Callable[[dict[str, Any]], None]
+    ) -> dict[str, Any]:
         """Do a task; raise if it can't be done."""
         ...
 
@@ -139,7 +141,7 @@ class Job:
     """Turns of the sheet that are left; None before it was read."""
     table: str | None = None
     """The table whose words and rules count; None before the sheet was read."""
-    engine: Engine | None = None
+    engine: TaskRunner | None = None
     """The process that works on it now."""
     is_over: bool = False
 
@@ -153,15 +155,15 @@ class Job:
         """The only line to analyse, if the request names one."""
         return self.asked.line if isinstance(self.asked, Analyse) else None
 
-    def task(self, seconds: float, line: int | None = None, threads: int = 1) -> Task:
+    def task(self, seconds: float, line: int | None = None, threads: int = 1) -> AnalysisTask:
         """Return the task to read the sheet, to analyse before a line of it, or to answer."""
-        asked, names = self.asked, Task.__struct_fields__
+        asked, names = self.asked, AnalysisTask.__struct_fields__
         same = {name: getattr(asked, name) for name in names if hasattr(asked, name)}
         same["table"] = self.table or asked.table
         if isinstance(asked, Analyse):
             same["line"], same["seconds"] = line, min(asked.seconds, seconds)
             same["believes"], same["threads"] = asked.line is not None, threads
-        return Task(**same)
+        return AnalysisTask(**same)
 
 
 @dataclass(eq=False)
@@ -169,7 +171,7 @@ class AnalysisQueue:
     """The requests of one server."""
 
     settings: AnalysisSettings
-    start: Callable[[], Awaitable[Engine]]
+    start: Callable[[], Awaitable[TaskRunner]]
     """Starts a process."""
     forbidden: Callable[[str, str, str], str]
     """Returns why a position (CGP) of a table may not be analysed for an address now; empty if it
@@ -262,7 +264,7 @@ class AnalysisQueue:
 
     async def _work(self, line: deque[Job]) -> None:
         """Take a step of each request of a line in turn, with a process of this worker's own."""
-        engine: Engine | None = None
+        engine: TaskRunner | None = None
         try:
             while True:
                 stays = engine is None or self.own_cores is not None
@@ -314,7 +316,7 @@ class AnalysisQueue:
             if job.turns is None and not job.is_over and ahead > 0:
                 job.tell("waiting", ahead=ahead)
 
-    async def _step(self, job: Job, engine: Engine) -> None:
+    async def _step(self, job: Job, engine: TaskRunner) -> None:
         """Answer a short request, or analyse the next position of another."""
         if job.is_over:  # it was ended while the process started
             return
@@ -329,7 +331,7 @@ class AnalysisQueue:
         finally:
             job.engine = None
 
-    async def _begin(self, job: Job, engine: Engine) -> None:
+    async def _begin(self, job: Job, engine: TaskRunner) -> None:
         """Answer a short request; read the sheet of another, if there is anything to analyse."""
         answer = await self._do(job, engine, job.task(self.settings.seconds))
         job.table = table = answer.get("table", MAIN)
@@ -367,7 +369,7 @@ class AnalysisQueue:
             job.tell("game", **sheet, **board_and_tiles(rules), **bonus, table=job.table)
         job.turns = None if job.is_short else deque(turns)
 
-    async def _analyse(self, job: Job, turn: dict[str, Any], engine: Engine) -> None:
+    async def _analyse(self, job: Job, turn: dict[str, Any], engine: TaskRunner) -> None:
         line = turn["line"]
         left_out = turn["left_out"] or self.forbidden(turn["cgp"], job.table or MAIN, job.address)
         if left_out:
@@ -383,7 +385,7 @@ class AnalysisQueue:
         else:
             job.tell("turn", **answer["findings"])
 
-    async def _do(self, job: Job, engine: Engine, task: Task) -> dict[str, Any]:
+    async def _do(self, job: Job, engine: TaskRunner, task: AnalysisTask) -> dict[str, Any]:
         """Do a task, and charge its address for the time, whatever the result."""
 
         def told(so_far: dict[str, Any]) -> None:

@@ -18,7 +18,7 @@ from bot.players.static import StaticPlayer
 from bot.registry import SeatError, create_player
 from bot.search.belief import OpponentModel, _Seen
 from bot.seat_text import parse_seat
-from engine.inference.equity_loss import Play
+from engine.inference.equity_loss import OpponentPlay
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, SIMULATING, Style, stranger
 from engine.inference.rack_forecast import BingoForecast
@@ -181,7 +181,9 @@ def test_turns_are_read_as_the_opponent_made_them() -> None:
         opponent.observe(after, Observed(2, view.opponent, move, 0, (0, 0), view.bag, 0))
         (seen,) = opponent._news
         assert isinstance(seen, _Seen)
-        assert seen.play == Play(view.position.board, expected, 0, RULES.rack_size, view.bag)
+        assert seen.play == OpponentPlay(
+            view.position.board, expected, 0, RULES.rack_size, view.bag
+        )
         assert seen.counts == view.unseen
         opponent.think(racks=20_000)
         assert opponent.told is not None

@@ -19,7 +19,7 @@ from bot.player import Budget, Choice, ExchangedCount, Observed, Player, Refusal
 from bot.players.champion import champion as new_champion
 from bot.players.sim import sim
 from bot.registry import SeatError, create_player
-from bot.search.simulating import Search, seed_of
+from bot.search.simulating import SimulationSearch, seed_of
 from bot.search.static_choice import generator_for, static_choice
 from bot.search.strategy import GUESSES, LIKELY, Strategy
 from bot.seat_text import parse_seat
@@ -168,7 +168,7 @@ def test_every_last_turn_is_searched_to_the_end(bag: int) -> None:
     for player in (sim(**QUICK), new_champion(exact="no")):
         assert isinstance(player, Strategy)
         search = player.begin(view)
-        assert isinstance(search, Search)
+        assert isinstance(search, SimulationSearch)
         assert search.simulation.plies == TO_THE_END
         assert search.simulation.exact == (bag == 0)
         enough = Offers(until=lambda offers: bag > 0 and len(offers) == 3)

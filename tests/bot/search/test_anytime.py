@@ -8,7 +8,7 @@ from itertools import islice
 from search_views import Clock
 
 from bot.player import Budget
-from bot.search.anytime import NODES, ROLLOUTS, STEADY, Anytime, Pace, WorkClock, time_until
+from bot.search.anytime import NODES, ROLLOUTS, STEADY, Anytime, SlicePace, WorkClock, time_until
 
 
 def unlimited() -> float:
@@ -113,7 +113,7 @@ def test_a_pace_is_kept_from_one_stretch_of_time_to_the_next() -> None:
 def test_reports_are_due_every_tenth_of_a_second_or_less_often_if_they_take_long() -> None:
     """Each slice takes 1/64 s, and the second report 1/32 s: the next is due ten times later."""
     count = Count(10**6, rate=64)
-    anytime, due = Anytime(count, Pace(1, lambda *_: 1_000 / 64)), []
+    anytime, due = Anytime(count, SlicePace(1, lambda *_: 1_000 / 64)), []
     slices = islice(anytime.slices(unlimited, clock=count.clock), 50)
     for number, is_due in enumerate(slices, start=1):
         if is_due:

@@ -15,7 +15,7 @@ from bot.players.champion import champion as new_champion
 from bot.players.champion import compose
 from bot.search import late_game
 from bot.search.analysis.solving import Solvers
-from bot.search.simulating import Settings
+from bot.search.simulating import SimulationSettings
 from bot.search.static_choice import generator_for
 from bot.search.strategy import Strategy
 from engine.endgame.solver import EndgameSolver
@@ -39,7 +39,7 @@ def counted(looks: int) -> Budget:
 
 def closing() -> Strategy:
     """Give a strategy whose simulation takes so much work, however much time there is."""
-    return Strategy(Settings(iterations=30), solvers=Solvers())
+    return Strategy(SimulationSettings(iterations=30), solvers=Solvers())
 
 
 def choose(view: View, budget: Budget | None = None) -> Choice:

@@ -16,13 +16,13 @@ from rollout_positions import RULES, late_position, position_of, scowl
 from search_views import Clock, Offers, opening, unlimited, view_at
 
 from bot.player import Budget, Searched
-from bot.search.anytime import Pace
+from bot.search.anytime import SlicePace
 from bot.search.simulating import (
     CLOSE,
     ENOUGH,
     FIRST_SAMPLES,
-    Search,
-    Settings,
+    SimulationSearch,
+    SimulationSettings,
     Stage,
     considered,
     usual_stages,
@@ -33,7 +33,7 @@ from engine.rules.position import bag_count
 from engine.simulation.rollout_input import BY_POINTS, TO_THE_END
 from engine.simulation.simulation import Simulation
 
-EVEN = Settings(candidates=4, plies=2, iterations=30, rule="equal")
+EVEN = SimulationSettings(candidates=4, plies=2, iterations=30, rule="equal")
 
 
 def first_stage(bag: int) -> Stage:
@@ -61,15 +61,29 @@ def test_each_kind_of_work_is_begun_in_one_place() -> None:
 def test_late_rollouts_go_to_the_end_of_the_game() -> None:
     assert [first_stage(bag).plies for bag in range(17)] == [TO_THE_END] * 15 + [2] * 2
     assert [usual_stages(bag)[-1].plies == TO_THE_END for bag in (14, 15, 25, 26)] == [1, 1, 1, 0]
-    assert Search(view_at(late_position(14)), Settings()).simulation.plies == TO_THE_END
-    assert Search(view_at(late_position(15)), Settings()).simulation.plies == 2
-    assert Search(view_at(late_position(7)), Settings(plies=3)).simulation.plies == 3
+    assert (
+        SimulationSearch(view_at(late_position(14)), SimulationSettings()).simulation.plies
+        == TO_THE_END
+    )
+    assert SimulationSearch(view_at(late_position(15)), SimulationSettings()).simulation.plies == 2
+    assert (
+        SimulationSearch(view_at(late_position(7)), SimulationSettings(plies=3)).simulation.plies
+        == 3
+    )
 
 
 def test_by_an_empty_bag_nearly_all_moves_are_compared() -> None:
     assert [first_stage(bag).candidates for bag in (0, 1, 86)] == [300, 15, 15]
-    assert len(Search(view_at(late_position(7)), Settings()).simulation.candidates) == 15
-    assert len(Search(view_at(late_position(7)), Settings(4)).simulation.candidates) == 4
+    assert (
+        len(SimulationSearch(view_at(late_position(7)), SimulationSettings()).simulation.candidates)
+        == 15
+    )
+    assert (
+        len(
+            SimulationSearch(view_at(late_position(7)), SimulationSettings(4)).simulation.candidates
+        )
+        == 4
+    )
 
 
 def test_wins_decide_with_other_tiles_too() -> None:
@@ -81,9 +95,9 @@ def test_wins_decide_with_other_tiles_too() -> None:
     words = replace(scowl(), distribution=rules.distribution)
     behind = replace(position_of(31, 15), scores=(25, 0))
     view = view_at(behind, rules=rules, lexicon=words, bag=bag_count(behind, rules))
-    settings = Settings(candidates=8, iterations=600, rule="equal")
-    choice = Search(view, settings).run(unlimited())
-    by_points = Search(view, replace(settings, utility=BY_POINTS)).run(unlimited())
+    settings = SimulationSettings(candidates=8, iterations=600, rule="equal")
+    choice = SimulationSearch(view, settings).run(unlimited())
+    by_points = SimulationSearch(view, replace(settings, utility=BY_POINTS)).run(unlimited())
     best, other = (
         {each.move: each for each in choice.candidates}[one.move] for one in (choice, by_points)
     )
@@ -97,12 +111,12 @@ def test_wins_decide_with_other_tiles_too() -> None:
 
 # --- stages ---------------------------------------------------------------------------------------
 
-DEEPENING = Settings(
+DEEPENING = SimulationSettings(
     iterations=20, rule="equal", stages=lambda _: (Stage(9, 1), Stage(4, 2), Stage(2, 3))
 )
 
 
-def stages_of(search: Search) -> list[Simulation]:
+def stages_of(search: SimulationSearch) -> list[Simulation]:
     """Search to the end; return the simulation of each stage."""
     seen = [search.simulation]
     budget = unlimited()
@@ -117,7 +131,7 @@ def test_each_stage_goes_deeper_with_the_best_of_the_one_before(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
-    search = Search(view_at(position_of(5, 9)), DEEPENING)
+    search = SimulationSearch(view_at(position_of(5, 9)), DEEPENING)
     stages = stages_of(search)
     assert [stage.plies for stage in stages] == [1, 2, 3]
     assert [len(stage.candidates) for stage in stages] == [9, 4, 2]
@@ -131,7 +145,7 @@ def test_each_stage_goes_deeper_with_the_best_of_the_one_before(
     ]
     assert {one.move for one in choice.candidates} == {one.move for one in stages[0].candidates}
     assert choice.search == Searched("simulation", plies=3, compared=2, rollouts=search.rollouts)
-    assert choice == Search(view_at(position_of(5, 9)), DEEPENING).run(unlimited())
+    assert choice == SimulationSearch(view_at(position_of(5, 9)), DEEPENING).run(unlimited())
 
 
 def test_how_far_a_search_looked_is_told_of_the_estimates_that_it_has(
@@ -139,20 +153,22 @@ def test_how_far_a_search_looked_is_told_of_the_estimates_that_it_has(
 ) -> None:
     """A stage that has just begun has no estimates of its own."""
     monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
-    search, budget = Search(view_at(position_of(5, 9)), DEEPENING), unlimited()
+    search, budget = SimulationSearch(view_at(position_of(5, 9)), DEEPENING), unlimited()
     assert search.choice().search == STATIC
     while search.simulation.plies == 1:
         search.step(budget)
     assert search.simulation.plies == 2
     assert not search.simulation.is_sampled
     assert search.choice().search == Searched("simulation", 1, 9, rollouts=search.rollouts)
-    to_the_end = Search(view_at(late_position(7)), Settings(4, iterations=2)).run(unlimited())
+    to_the_end = SimulationSearch(
+        view_at(late_position(7)), SimulationSettings(4, iterations=2)
+    ).run(unlimited())
     assert to_the_end.search == Searched("simulation", compared=4, rollouts=8)
 
 
 def test_who_is_far_behind_takes_part_no_longer(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.search.simulating.ALIVE", 0.0)
-    (only,) = stages_of(search := Search(view_at(position_of(5, 9)), DEEPENING))
+    (only,) = stages_of(search := SimulationSearch(view_at(position_of(5, 9)), DEEPENING))
     assert search.simulation is only
     assert search.choice().move == only.leader.move
 
@@ -161,7 +177,7 @@ def test_a_stage_starts_from_what_the_one_before_said(monkeypatch: pytest.Monkey
     """With no doubt about it, new samples change nothing in the order."""
     monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
     monkeypatch.setattr("bot.search.simulating.DEEPER", 1e-9)
-    first, second, _ = stages_of(Search(view_at(position_of(5, 9)), DEEPENING))
+    first, second, _ = stages_of(SimulationSearch(view_at(position_of(5, 9)), DEEPENING))
     assert second.statistics.means[1:] - second.statistics.means[0] == pytest.approx(
         first.statistics.means[np.argsort(-first.statistics.means)][1:4]
         - first.statistics.means.max(),
@@ -172,15 +188,20 @@ def test_a_stage_starts_from_what_the_one_before_said(monkeypatch: pytest.Monkey
 def test_two_rollouts_a_stage_are_enough_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
     for seed in range(20):
-        search = Search(view_at(position_of(5, 9)), replace(DEEPENING, iterations=2), seed)
+        search = SimulationSearch(
+            view_at(position_of(5, 9)), replace(DEEPENING, iterations=2), seed
+        )
         assert len(search.run(unlimited()).candidates) == 9
 
 
 def test_a_stage_takes_its_share_of_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)  # nothing is ever settled
-    settings = Settings(stages=lambda _: (Stage(9, 1), Stage(4, 2)))
+    settings = SimulationSettings(stages=lambda _: (Stage(9, 1), Stage(4, 2)))
     clock = Clock(step_ms=1)
-    search, budget = Search(view_at(position_of(8, 6)), settings), Budget(120, clock=clock)
+    search, budget = (
+        SimulationSearch(view_at(position_of(8, 6)), settings),
+        Budget(120, clock=clock),
+    )
     deepened: list[int] = []
 
     def until() -> bool:
@@ -198,9 +219,14 @@ def test_a_stage_without_enough_samples_takes_more_than_its_share(
 ) -> None:
     """Else the rest of a short turn would not be used at all."""
     monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)
-    monkeypatch.setattr("bot.search.simulating.ROLLOUTS", Pace(4, lambda *_: math.inf, growth=1.0))
-    settings, clock = Settings(stages=lambda _: (Stage(9, 1), Stage(4, 2))), Clock(step_ms=1)
-    search = Search(view_at(position_of(8, 6)), settings)
+    monkeypatch.setattr(
+        "bot.search.simulating.ROLLOUTS", SlicePace(4, lambda *_: math.inf, growth=1.0)
+    )
+    settings, clock = (
+        SimulationSettings(stages=lambda _: (Stage(9, 1), Stage(4, 2))),
+        Clock(step_ms=1),
+    )
+    search = SimulationSearch(view_at(position_of(8, 6)), settings)
     search.work(Budget(100, clock=clock), lambda: False)
     assert clock.now_ms >= 100
     assert search.is_sampled
@@ -213,14 +239,14 @@ def test_a_stage_without_enough_samples_takes_more_than_its_share(
 @pytest.mark.parametrize("iterations", [2, 5, 12, 30, 300])
 def test_every_candidate_gets_as_many_iterations(iterations: int) -> None:
     settings = replace(EVEN, iterations=iterations)
-    choice = Search(view_at(position_of(5, 9)), settings).run(unlimited())
+    choice = SimulationSearch(view_at(position_of(5, 9)), settings).run(unlimited())
     assert [one.samples for one in choice.candidates] == [iterations] * 4
 
 
 def test_time_ends_iterations_too() -> None:
     settings = replace(EVEN, iterations=1_000_000)
     clock = Clock(step_ms=1)
-    choice = Search(view_at(position_of(5, 9)), settings).run(Budget(40, clock=clock))
+    choice = SimulationSearch(view_at(position_of(5, 9)), settings).run(Budget(40, clock=clock))
     assert clock.now_ms >= 40
     assert 0 < sum(one.samples or 0 for one in choice.candidates) < 100_000
 
@@ -230,7 +256,7 @@ def test_time_ends_iterations_too() -> None:
 
 def test_without_time_nothing_is_rolled_out() -> None:
     view = view_at(position_of(5, 9))
-    search = Search(view, Settings())
+    search = SimulationSearch(view, SimulationSettings())
     choice = search.run(Budget(0, clock=Clock()))
     assert search.simulation.rollouts == 0
     assert choice.move == static_choice(view).move
@@ -242,7 +268,7 @@ def test_without_time_nothing_is_rolled_out() -> None:
 
 @pytest.mark.parametrize("rollouts", [1, 8, 9, 100, 112])
 def test_in_the_first_round_there_are_no_errors_yet(rollouts: int) -> None:
-    search = Search(view_at(position_of(5, 9)), Settings())
+    search = SimulationSearch(view_at(position_of(5, 9)), SimulationSettings())
     search.simulation.advance(rollouts)
     choice = search.choice()
     assert not search.simulation.is_sampled
@@ -255,7 +281,7 @@ def test_in_the_first_round_there_are_no_errors_yet(rollouts: int) -> None:
 
 def test_what_is_settled_ends_before_its_time() -> None:
     view = view_at(position_of(5, 9))
-    search = Search(view, Settings(candidates=5))
+    search = SimulationSearch(view, SimulationSettings(candidates=5))
     search.run(unlimited())
     assert search.is_settled
     assert search.simulation.regret <= ENOUGH
@@ -269,7 +295,7 @@ def test_between_its_ends_only_a_close_decision_goes_on() -> None:
     stretched.deadline_ms = 0
     seen: Counter[bool] = Counter()
     for game, turn in ((5, 9), (8, 6), (0, 0)):
-        search = Search(view_at(position_of(game, turn)), Settings())
+        search = SimulationSearch(view_at(position_of(game, turn)), SimulationSettings())
         for _ in range(40):
             regret = search.simulation.regret
             is_over = stretched.remaining_ms(close=search._is_close) == 0
@@ -284,7 +310,7 @@ def test_between_its_ends_only_a_close_decision_goes_on() -> None:
 def test_with_nothing_hidden_no_stage_follows_the_first() -> None:
     stages = (Stage(300, TO_THE_END), Stage(6, TO_THE_END))
     view = view_at(late_position(0, held=3))
-    search = Search(view, Settings(stages=lambda _bag: stages))
+    search = SimulationSearch(view, SimulationSettings(stages=lambda _bag: stages))
     for _ in range(300):
         search.step(unlimited())
     assert search.simulation.exact
@@ -296,8 +322,8 @@ def test_with_nothing_hidden_no_stage_follows_the_first() -> None:
 
 def test_offers_have_the_best_first_and_the_last_is_the_choice() -> None:
     budget = Offers(until=lambda offers: len(offers) == 12)
-    settings = Settings(candidates=6, iterations=100_000)
-    choice = Search(view_at(position_of(8, 6)), settings).run(budget)
+    settings = SimulationSettings(candidates=6, iterations=100_000)
+    choice = SimulationSearch(view_at(position_of(8, 6)), settings).run(budget)
     samples = [sum(one.samples or 0 for one in offer.candidates) for offer in budget.offers]
     assert samples == sorted(samples)
     for offer in (*budget.offers, choice):
@@ -316,14 +342,14 @@ def test_another_leader_is_offered_at_once() -> None:
     leaders = []
     for seed in range(8):
         budget = Offers(until=lambda offers: len(offers) == 30)
-        Search(view, Settings(candidates=12), seed).run(budget)
+        SimulationSearch(view, SimulationSettings(candidates=12), seed).run(budget)
         leaders.append([offer.move for offer in budget.offers])
     assert {moves[0] for moves in leaders} == {static_choice(view).move}
     assert any(len(set(moves)) > 1 for moves in leaders)
 
 
 def test_candidates_are_all_said_with_what_is_known_of_them() -> None:
-    search = Search(view_at(position_of(5, 9)), EVEN)
+    search = SimulationSearch(view_at(position_of(5, 9)), EVEN)
     choice = search.run(unlimited())
     estimates = search.simulation.estimates()
     assert choice.candidates == tuple(map(considered, estimates))
@@ -339,14 +365,14 @@ def test_candidates_are_the_best_by_the_table_that_the_player_has() -> None:
     view = view_at(opening("AEINRST"))
     loves_a = leaves_worth(view.rules.distribution, {(1,): 900.0})
     for given in (view, replace(view, leaves=loves_a)):
-        search = Search(given, Settings(candidates=9))
+        search = SimulationSearch(given, SimulationSettings(candidates=9))
         best = best_candidates(generator_for(given), view.position, 9)
         assert list(search.simulation.candidates) == best
     assert best != best_candidates(generator_for(view), view.position, 9)
 
 
 def test_a_single_candidate_is_chosen_at_once() -> None:
-    search = Search(view_at(position_of(5, 9)), Settings(candidates=1))
+    search = SimulationSearch(view_at(position_of(5, 9)), SimulationSettings(candidates=1))
     choice = search.run(unlimited())
     assert search.simulation.rollouts == 0
     assert choice.move == search.simulation.candidates[0].move
@@ -354,7 +380,7 @@ def test_a_single_candidate_is_chosen_at_once() -> None:
 
 
 def test_first_samples_are_enough_for_a_standing() -> None:
-    search = Search(view_at(position_of(5, 9)), Settings(candidates=10))
+    search = SimulationSearch(view_at(position_of(5, 9)), SimulationSettings(candidates=10))
     search.simulation.advance(10 * FIRST_SAMPLES - 1)
     assert search.simulation.regret == math.inf
     search.simulation.advance(1)

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bot.seat.compilation import Progress, compile_kernels
+from bot.seat.compilation import StepProgress, compile_kernels
 from lexicons.kernel_cache import compiling, forget_folders, kernels_of
 
 MODULES = "lexicons.cells", "lexicons.search_graph"
@@ -40,13 +40,13 @@ def steps(process: subprocess.Popen[str]) -> list[list[str]]:
 
 
 def test_what_is_missing_is_compiled_and_told_and_then_nothing_is() -> None:
-    told: list[Progress] = []
+    told: list[StepProgress] = []
     kernels = kernels_of(MODULES)
     assert not any(kernel.is_kept for kernel in kernels)
     compile_kernels(MODULES, told.append, pytest.fail)
     assert all(kernel.is_kept for kernel in kernels)
     assert [step.ready for step in told] == list(range(len(kernels) + 1))
-    assert told[-1] == Progress(len(kernels), len(kernels), 1.0, len(kernels))
+    assert told[-1] == StepProgress(len(kernels), len(kernels), 1.0, len(kernels))
     compile_kernels(MODULES, lambda step: pytest.fail(f"nothing is missing: {step}"), pytest.fail)
 
 

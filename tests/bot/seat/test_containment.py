@@ -102,7 +102,7 @@ WITHSTOOD = {
     "10 GB on disk": "ENOSPC",
     "daemons, signals ignored": "5 while it played, 0 left",
 }
-"""What a hostile bot gets; ``docs/operating.md`` says it in words."""
+"""What a hostile bot gets; ``docs/containment.md`` says it in words."""
 
 
 @apart

@@ -201,7 +201,7 @@ async def test_a_worker_dials_a_server_seeks_and_says_goodbye(
     port = next(iter(server.sockets)).getsockname()[1]
     joining = ("connect", f"ws://127.0.0.1:{port}", "--bot", "greedy", "--opponent", "static")
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", "from harness.cli import main; main()", *joining),
+        *(sys.executable, "-c", "from tilewire import main; main()", *joining),
         *("--games", "1"),
         env={**os.environ, "TILEWIRE_TOKEN": "open sesame"},
     )

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from siu_talk import EMPTY, POSITION, Talk, ready
 
 from bot.siu.conversation import PATIENCE_MS
-from bot.siu.settings import Settings
+from bot.siu.settings import SiuSettings
 from engine.preendgame import MOST_IN_BAG
 from protocol.siu.answers import InfoSim, Provenance
 
@@ -107,7 +107,7 @@ def test_moves_to_compare() -> None:
 def test_limits() -> None:
     talk = ready(POSITION)
     for go, ends_ms, waits in (
-        ("sim", 1_000 + Settings().usual_ms, False),
+        ("sim", 1_000 + SiuSettings().usual_ms, False),
         ("sim movetime 300", 1_300, False),
         ("sim iterations 50", None, False),
         ("sim stopcondition 99", None, False),

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.siu.position import BadMove, Situation, read_position
-from bot.siu.settings import Settings
+from bot.siu.position import BadMove, SiuSituation, read_position
+from bot.siu.settings import SiuSettings
 from engine.rules.rules import standard_rules
 from protocol.siu.commands import SetPosition
 
@@ -20,8 +20,8 @@ ENDGAME = (
 )
 
 
-def game(moves: str = "", cgp: str = f"{EMPTY} / 0/0 0", **settings: object) -> Situation:
-    given = Settings(**settings)  # type: ignore[arg-type]
+def game(moves: str = "", cgp: str = f"{EMPTY} / 0/0 0", **settings: object) -> SiuSituation:
+    given = SiuSettings(**settings)  # type: ignore[arg-type]
     return read_position(SetPosition(cgp, tuple(moves.split())), given)
 
 
@@ -29,7 +29,7 @@ def text(rack: tuple[int, ...]) -> str:
     return ALPHABET.text(rack)
 
 
-def racks(found: Situation) -> tuple[str, str]:
+def racks(found: SiuSituation) -> tuple[str, str]:
     first, second = found.position.racks
     return text(first), text(second)
 

@@ -14,11 +14,11 @@ from search_views import Clock
 from bot.player import Budget
 from bot.search.analysis.solving import Solvers
 from bot.siu.beliefs import believed
-from bot.siu.modes import Task
+from bot.siu.modes import SearchTask
 from bot.siu.position import read_position
 from bot.siu.report import Report
-from bot.siu.searches import Follower, Searcher
-from bot.siu.settings import Settings
+from bot.siu.searches import Follower, SearchMaker
+from bot.siu.settings import SiuSettings
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import legal_moves
 from engine.notation.cgp import write_cgp
@@ -62,14 +62,14 @@ ALPHABET = standard_rules().distribution.alphabet
 
 
 @pytest.fixture(scope="module")
-def searcher() -> Searcher:
-    searcher = Searcher("tilewire/1", lambda _sentence: None)
-    searcher.load(Settings())
+def searcher() -> SearchMaker:
+    searcher = SearchMaker("tilewire/1", lambda _sentence: None)
+    searcher.load(SiuSettings())
     return searcher
 
 
-def task(go: str, cgp: str, moves: str = "", *, game: int = 0, **settings: object) -> Task:
-    given = Settings(**{"usual_ms": 200, **settings})  # type: ignore[arg-type]
+def task(go: str, cgp: str, moves: str = "", *, game: int = 0, **settings: object) -> SearchTask:
+    given = SiuSettings(**{"usual_ms": 200, **settings})  # type: ignore[arg-type]
     read = parse_command(f"go {go}")
     assert isinstance(read, Go)
     situation = read_position(SetPosition(cgp, tuple(moves.split())), given)
@@ -79,7 +79,7 @@ def task(go: str, cgp: str, moves: str = "", *, game: int = 0, **settings: objec
     )
     named = dict(map(situation.read_move, (*read.searchmoves, *read.alsosearchmoves)))
     threads = read.threads or given.threads
-    return Task(1, game, read.mode, read, situation, given, only, also, named, threads)
+    return SearchTask(1, game, read.mode, read, situation, given, only, also, named, threads)
 
 
 @dataclass
@@ -110,7 +110,7 @@ class Heard:
         return {one.leave: one.probability for one in self.answers if isinstance(one, InfoInfer)}
 
 
-def searched(searcher: Searcher, wanted: Task) -> Heard:
+def searched(searcher: SearchMaker, wanted: SearchTask) -> Heard:
     heard, budget = Heard(), Budget(10**15)
     budget.limit(wanted.settings.limit_ms(wanted.go) or 60_000)
     heard.best = searcher.search(wanted, budget, heard)
@@ -120,7 +120,7 @@ def searched(searcher: Searcher, wanted: Task) -> Heard:
 # --- gen ------------------------------------------------------------------------------------------
 
 
-def test_moves_are_listed_by_equity(searcher: Searcher) -> None:
+def test_moves_are_listed_by_equity(searcher: SearchMaker) -> None:
     heard = searched(searcher, task("gen", LATE.format(theirs=""), lines=5))
     whence, *lines = heard.answers
     assert whence == Provenance("tilewire/1", "trained-scowl", "trained-scowl", "scowl")
@@ -131,7 +131,7 @@ def test_moves_are_listed_by_equity(searcher: Searcher) -> None:
     assert searcher.at_once(task("gen", LATE.format(theirs=""))) == (whence, heard.best)
 
 
-def test_moves_that_are_asked_for(searcher: Searcher) -> None:
+def test_moves_that_are_asked_for(searcher: SearchMaker) -> None:
     heard = searched(searcher, task("gen alsosearchmoves 8h.TEA H8.TEA ex.RS", OPENING, lines=2))
     assert heard.moves[2:] == ["8H.TEA", "H8.TEA", "ex.RS"]
     heard = searched(searcher, task("gen searchmoves pass 8H.TSRNIEA", OPENING))
@@ -145,7 +145,7 @@ def test_moves_that_are_asked_for(searcher: Searcher) -> None:
 # --- sim ------------------------------------------------------------------------------------------
 
 
-def test_so_many_iterations_of_each(searcher: Searcher) -> None:
+def test_so_many_iterations_of_each(searcher: SearchMaker) -> None:
     wanted = task("sim iterations 20 depth 3 threads 2", OPENING, candidates=4, lines=3)
     heard = searched(searcher, wanted)
     assert [one.iterations for one in heard.last] == [20, 20, 20, 20][: len(heard.last)]
@@ -157,7 +157,7 @@ def test_so_many_iterations_of_each(searcher: Searcher) -> None:
     assert searched(searcher, wanted).last[:3] == heard.last[:3]
 
 
-def test_only_those_moves_are_simulated(searcher: Searcher) -> None:
+def test_only_those_moves_are_simulated(searcher: SearchMaker) -> None:
     heard = searched(searcher, task("sim iterations 10 searchmoves 8D.RETAINS ex.AE", OPENING))
     assert heard.results.keys() == {"8D.RETAINS", "ex.AE"}
     heard = searched(
@@ -179,7 +179,7 @@ def test_what_was_told_of_a_move_is_kept_up_to_date() -> None:
     assert [one.move for one in told] == ["8E.RETAINS", "8D.RETAINS"]
 
 
-def test_a_simulation_without_a_limit_ends_when_its_move_is_clear(searcher: Searcher) -> None:
+def test_a_simulation_without_a_limit_ends_when_its_move_is_clear(searcher: SearchMaker) -> None:
     """With some tiles in the bag, where a player would look deeper in stages, too."""
     cgp = write_cgp(late_position(20), standard_rules())
     (best, *_) = searched(searcher, task("gen", cgp)).moves
@@ -189,7 +189,7 @@ def test_a_simulation_without_a_limit_ends_when_its_move_is_clear(searcher: Sear
     assert heard.offers[-1] == best
 
 
-def test_a_simulation_ends_when_the_leader_is_certain(searcher: Searcher) -> None:
+def test_a_simulation_ends_when_the_leader_is_certain(searcher: SearchMaker) -> None:
     wanted = task("sim stopcondition 99 searchmoves 8D.RETAINS ex.AEINRST", OPENING)
     heard = searched(searcher, wanted)  # with a minute of time
     best, other = heard.results["8D.RETAINS"], heard.results["ex.AEINRST"]
@@ -197,7 +197,7 @@ def test_a_simulation_ends_when_the_leader_is_certain(searcher: Searcher) -> Non
     assert best.win - other.win > 2 * (best.win_error + other.win_error)
 
 
-def test_a_search_without_time_has_a_move(searcher: Searcher) -> None:
+def test_a_search_without_time_has_a_move(searcher: SearchMaker) -> None:
     for mode in ("sim", "auto"):
         wanted, heard, budget = task(f"{mode} infinite", OPENING), Heard(), Budget(10**15)
         budget.cancel()
@@ -209,7 +209,7 @@ def test_a_search_without_time_has_a_move(searcher: Searcher) -> None:
 
 
 def test_what_the_opponent_kept_is_inferred_and_drawn_from(
-    searcher: Searcher, tmp_path: Path
+    searcher: SearchMaker, tmp_path: Path
 ) -> None:
     moves = "8D.IMINO rack.GLORRTU"
     wanted = task("infer", UNKNOWN, moves, infer_model="deterministic", lines=40, usual_ms=5_000)
@@ -237,7 +237,7 @@ def test_what_the_opponent_kept_is_inferred_and_drawn_from(
     assert other.answers[0] == Ignored("useinference")
     (source,) = (one for one in other.answers if isinstance(one, Provenance))
     assert (source.leaves, source.winpct) == ("formula", "formula"), "no tables are for these tiles"
-    searcher.load(Settings())  # others have no time to
+    searcher.load(SiuSettings())  # others have no time to
 
 
 @pytest.mark.parametrize(
@@ -249,7 +249,7 @@ def test_what_the_opponent_kept_is_inferred_and_drawn_from(
     ],
 )
 def test_what_is_known_is_not_guessed(
-    searcher: Searcher, moves: str, leave: str, monkeypatch: pytest.MonkeyPatch
+    searcher: SearchMaker, moves: str, leave: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bot.siu.searches.USUAL_RACKS", 2_000)
     heard = searched(searcher, task("infer iterations 1", UNKNOWN, moves, lines=5))  # no time limit
@@ -267,7 +267,7 @@ def test_what_is_known_is_not_guessed(
     ],
 )
 def test_where_there_is_nothing_to_infer(
-    searcher: Searcher, cgp: str, moves: str, sentence: str
+    searcher: SearchMaker, cgp: str, moves: str, sentence: str
 ) -> None:
     heard = searched(searcher, task("infer", cgp, moves))
     assert isinstance(heard.answers[-1], Fault)
@@ -278,10 +278,10 @@ def test_where_there_is_nothing_to_infer(
 # --- what is certain ------------------------------------------------------------------------------
 
 
-def test_tiles_that_were_shown_are_on_his_rack(searcher: Searcher) -> None:
-    kit = searcher.load(Settings())
+def test_tiles_that_were_shown_are_on_his_rack(searcher: SearchMaker) -> None:
+    kit = searcher.load(SiuSettings())
 
-    def belief_in(wanted: Task) -> LeavePrior | None:
+    def belief_in(wanted: SearchTask) -> LeavePrior | None:
         return believed(kit.view(wanted), wanted.situation.known, None)
 
     belief = belief_in(task("sim", UNKNOWN, "phony.8H.ZAX rack.AEINRST"))
@@ -298,7 +298,7 @@ def test_tiles_that_were_shown_are_on_his_rack(searcher: Searcher) -> None:
 # --- the end of the game --------------------------------------------------------------------------
 
 
-def test_an_endgame_is_worked_out(searcher: Searcher) -> None:
+def test_an_endgame_is_worked_out(searcher: SearchMaker) -> None:
     heard = searched(searcher, task("endgame movetime 60000", LAST))
     assert isinstance(heard.answers[0], Provenance)
     counted, certainty, found = heard.answers[-3:]
@@ -313,7 +313,7 @@ def test_an_endgame_is_worked_out(searcher: Searcher) -> None:
     assert worse.spread <= found.spread
 
 
-def test_what_can_not_be_solved_of_searchmoves_is_left_out(searcher: Searcher) -> None:
+def test_what_can_not_be_solved_of_searchmoves_is_left_out(searcher: SearchMaker) -> None:
     heard = searched(searcher, task("endgame searchmoves B13.MIZ B13.ZIM", LAST))
     assert heard.best == "B13.MIZ"
     (fault,) = (one for one in heard.answers if isinstance(one, Fault))
@@ -328,7 +328,7 @@ def test_what_can_not_be_solved_of_searchmoves_is_left_out(searcher: Searcher) -
     assert fault.text.startswith(f"{len(names) - 64} of searchmoves, the lowest by static equity")
 
 
-def test_an_endgame_ends_before_its_time(searcher: Searcher) -> None:
+def test_an_endgame_ends_before_its_time(searcher: SearchMaker) -> None:
     shallow = searched(searcher, task("endgame depth 1 threads 2", LAST))
     (*_, found) = (one for one in shallow.answers if isinstance(one, InfoEndgame))
     assert found.depth <= 2
@@ -338,7 +338,7 @@ def test_an_endgame_ends_before_its_time(searcher: Searcher) -> None:
     assert certainty.text.startswith("string outcome proven, at least ")
 
 
-def test_a_move_that_is_proven_to_win_comes_before_a_guess(searcher: Searcher) -> None:
+def test_a_move_that_is_proven_to_win_comes_before_a_guess(searcher: SearchMaker) -> None:
     """As a player chooses; where it does not win, the guess is told."""
     won = searched(searcher, task("endgame depth 0", WON.format(scores="0/0")))
     certainty, found = won.answers[-2:]
@@ -352,7 +352,7 @@ def test_a_move_that_is_proven_to_win_comes_before_a_guess(searcher: Searcher) -
     assert found.line_of_play[0] == behind.best != "11K.JAVEL"
 
 
-def test_with_too_little_memory_for_its_threads_fewer_search(searcher: Searcher) -> None:
+def test_with_too_little_memory_for_its_threads_fewer_search(searcher: SearchMaker) -> None:
     heard = searched(searcher, task("endgame movetime 60000 threads 3", LAST, endgame_mb=48))
     says = InfoText("string an EndgameHash of 48 is enough for 2 of 3 threads")
     assert says in heard.answers
@@ -361,7 +361,7 @@ def test_with_too_little_memory_for_its_threads_fewer_search(searcher: Searcher)
 
 @pytest.mark.parametrize("go", ["endgame", "auto"])
 def test_without_memory_for_the_solver_the_first_move_is_played(
-    searcher: Searcher, monkeypatch: pytest.MonkeyPatch, go: str
+    searcher: SearchMaker, monkeypatch: pytest.MonkeyPatch, go: str
 ) -> None:
     def solver(*_arguments: object, **_named: object) -> None:
         raise MemoryError("64 GiB can't be allocated")
@@ -375,7 +375,7 @@ def test_without_memory_for_the_solver_the_first_move_is_played(
     assert heard.best == searcher.at_once(wanted)[1] != "none"
 
 
-def test_a_pre_endgame_is_worked_out(searcher: Searcher) -> None:
+def test_a_pre_endgame_is_worked_out(searcher: SearchMaker) -> None:
     wanted = task("peg movetime 60000 alsosearchmoves pass", LATE.format(theirs=""), lines=2)
     heard = searched(searcher, wanted)
     lines = [one for one in heard.answers if isinstance(one, InfoPeg)]
@@ -397,7 +397,7 @@ def test_a_pre_endgame_is_worked_out(searcher: Searcher) -> None:
 # --- auto -----------------------------------------------------------------------------------------
 
 
-def test_the_champion_chooses(searcher: Searcher) -> None:
+def test_the_champion_chooses(searcher: SearchMaker) -> None:
     for cgp in (OPENING, LATE.format(theirs=""), LATE.format(theirs="ACEISUY"), LAST):
         heard = searched(searcher, task("auto movetime 3000", cgp))
         assert isinstance(heard.answers[0], Provenance)
@@ -405,8 +405,8 @@ def test_the_champion_chooses(searcher: Searcher) -> None:
         assert heard.offers
 
 
-def test_the_champion_is_kept_as_long_as_a_game_goes_on(searcher: Searcher) -> None:
-    kit, follower = searcher.load(Settings()), Follower()
+def test_the_champion_is_kept_as_long_as_a_game_goes_on(searcher: SearchMaker) -> None:
+    kit, follower = searcher.load(SiuSettings()), Follower()
 
     def player(moves: str, game: int = 0, go: str = "auto") -> object:
         told, view = follower.player(task(go, UNKNOWN, moves, game=game), kit)
@@ -425,11 +425,11 @@ def test_the_champion_is_kept_as_long_as_a_game_goes_on(searcher: Searcher) -> N
     assert player("8H.ZA 7G.AB rack.ABCDEFG", game=1) is not third
 
 
-def test_the_champion_knows_what_was_shown(searcher: Searcher) -> None:
+def test_the_champion_knows_what_was_shown(searcher: SearchMaker) -> None:
     moves = "8H.ZA 7G.AB phony.9H.QAT rack.EINRTUU"
     heard = searched(searcher, task("auto movetime 300", UNKNOWN, moves))
     assert heard.results
-    follower, kit = Follower(), searcher.load(Settings())
+    follower, kit = Follower(), searcher.load(SiuSettings())
     player, view = follower.player(task("auto", UNKNOWN, moves), kit)
     assert player.opponent is not None
     player.opponent.take_in(view, Budget(10**15))
@@ -444,7 +444,7 @@ def test_the_champion_knows_what_was_shown(searcher: Searcher) -> None:
 
 def test_other_words(tmp_path: Path) -> None:
     (tmp_path / "Mini.txt").write_text("TEA\nEAT\n")
-    searcher = Searcher("tilewire/1", lambda _sentence: None)
+    searcher = SearchMaker("tilewire/1", lambda _sentence: None)
     mini = str(tmp_path / "Mini.txt")
     heard = searched(searcher, task("gen", OPENING, lexicon=mini, lines=50))
     assert isinstance(heard.answers[0], Provenance)
@@ -455,11 +455,13 @@ def test_other_words(tmp_path: Path) -> None:
     assert len(searched(searcher, named).best) > len("8D.TEA")
 
 
-def test_a_file_that_is_no_lexicon_is_said_to_be_none(tmp_path: Path, searcher: Searcher) -> None:
+def test_a_file_that_is_no_lexicon_is_said_to_be_none(
+    tmp_path: Path, searcher: SearchMaker
+) -> None:
     broken = tmp_path / "broken.kwg"
     broken.write_bytes(b"abc")
     with pytest.raises(ValueError, match=r"broken\.kwg"):
-        searcher.load(Settings(lexicon=str(broken)))
+        searcher.load(SiuSettings(lexicon=str(broken)))
     heard = searched(searcher, task("gen", OPENING, lexicon=str(broken)))
     assert isinstance(heard.answers[-1], Fault)
     assert heard.best == "none"

@@ -10,14 +10,14 @@ import pytest
 from siu_talk import EMPTY, POSITION, Talk, ready
 
 from bot.siu.engine import _Shell
-from bot.siu.modes import Task
+from bot.siu.modes import SearchTask
 from bot.siu.position import read_position
-from bot.siu.settings import Settings, options, with_option
+from bot.siu.settings import SiuSettings, options, with_option
 from protocol.siu.answers import Option, Provenance, parse_answer
 from protocol.siu.commands import SetPosition
 
 if TYPE_CHECKING:
-    from bot.siu.searches import Searcher
+    from bot.siu.searches import SearchMaker
 
 WHENCE = Provenance("us", "formula", "formula", "scowl")
 
@@ -60,7 +60,7 @@ def test_only_what_is_loaded_is_loaded_again() -> None:
     assert talk.says("isready") == ["readyok"]
     talk.says("setoption name Leaves value FORMULA")
     assert talk.says("isready") == []
-    assert talk.loads[-1] == Settings(seed=7, lines=3, leaves="formula")
+    assert talk.loads[-1] == SiuSettings(seed=7, lines=3, leaves="formula")
     assert talk.loaded() == ["readyok"]
 
 
@@ -69,11 +69,11 @@ def test_what_can_not_be_loaded_is_not_used() -> None:
     bad = talk.loads[-1]
     said = talk.did(talk.conversation.loaded(bad, "it is broken"))
     assert said == ["info string error unknown-command setoption: it is broken"]
-    assert talk.loads[-1] == Settings(seed=7)
+    assert talk.loads[-1] == SiuSettings(seed=7)
     assert talk.loaded() == ["readyok"]
     talk.says(POSITION)
     talk.says("go gen")
-    assert talk.begun[0].settings == Settings(seed=7)
+    assert talk.begun[0].settings == SiuSettings(seed=7)
 
 
 class Broken:
@@ -82,10 +82,10 @@ class Broken:
     def __init__(self) -> None:
         self.calls = 0
 
-    def load(self, _settings: Settings) -> None:
+    def load(self, _settings: SiuSettings) -> None:
         raise MemoryError("no room")
 
-    def at_once(self, task: Task) -> tuple[Provenance, str]:
+    def at_once(self, task: SearchTask) -> tuple[Provenance, str]:
         self.calls += 1
         if self.calls == 1:
             raise MemoryError("no room")
@@ -98,7 +98,7 @@ def shell(talk: Talk) -> _Shell:
 
 def test_whatever_breaks_while_it_loads_it_gets_ready(capsys: pytest.CaptureFixture[str]) -> None:
     talk = Talk("siu", "isready")
-    process, searcher = shell(talk), cast("Searcher", Broken())
+    process, searcher = shell(talk), cast("SearchMaker", Broken())
     process._load(talk.loads[-1], searcher)
     said = talk.did(process._news.get_nowait()())
     assert said == [
@@ -110,7 +110,7 @@ def test_whatever_breaks_while_it_loads_it_gets_ready(capsys: pytest.CaptureFixt
 
 def test_whatever_breaks_a_first_move_others_are_found() -> None:
     talk = ready(POSITION, "go gen", "go gen")
-    process, searcher = shell(talk), cast("Searcher", Broken())
+    process, searcher = shell(talk), cast("SearchMaker", Broken())
     for _ in range(2):
         process._firsts.put(talk.begun[0])
     threading.Thread(target=process._find_first_moves, args=[searcher], daemon=True).start()
@@ -124,7 +124,7 @@ def test_what_is_set_meanwhile_is_used(tmp_path: Path) -> None:
     talk.says("setoption name Leaves value formula")
     talk.says("isready")
     talk.did(talk.conversation.loaded(bad, "it is broken"))
-    assert talk.loads[-1] == Settings(leaves="formula")
+    assert talk.loads[-1] == SiuSettings(leaves="formula")
 
 
 def test_names_only(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_names_only(tmp_path: Path) -> None:
         for folder in (there, elsewhere):
             folder.mkdir(exist_ok=True)
             (folder / name).touch()
-    settings = Settings(data=(there,), names_only=True)
+    settings = SiuSettings(data=(there,), names_only=True)
     assert "DataPath" not in [one.name for one in options(settings)]
     with pytest.raises(ValueError, match=r"^no option is called 'DataPath'; there are: Lexicon"):
         with_option(settings, "DataPath", str(elsewhere))
@@ -188,5 +188,5 @@ def test_options_are_set_whatever_their_case() -> None:
     talk.says("setoption name lexicon value SCOWL")
     talk.says(POSITION)
     talk.says("go auto movetime 5")
-    assert talk.begun[0].settings == Settings(stop_early=False)
+    assert talk.begun[0].settings == SiuSettings(stop_early=False)
     assert talk.begun[0].waits

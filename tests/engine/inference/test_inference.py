@@ -33,7 +33,7 @@ from inference_reference import (
 )
 from rollout_positions import RULES, leaves, scowl
 
-from engine.inference.equity_loss import Judges, Play
+from engine.inference.equity_loss import Judges, OpponentPlay
 from engine.inference.inference import Inference
 from engine.inference.leave_prior import LeavePrior, all_multisets
 from engine.inference.likelihood import DETERMINISTIC, MODELS, Model, Style, margin, soft, stranger
@@ -106,7 +106,7 @@ def test_evidence_is_how_likely_the_play_was() -> None:
 
 def exchange(tiles: int) -> Seen:
     game = LateGame(7, seed=1)
-    return Play(game.board, tiles, 0, 7, 7), game.counts
+    return OpponentPlay(game.board, tiles, 0, 7, 7), game.counts
 
 
 @pytest.mark.parametrize("tiles", [2, 5])
@@ -138,7 +138,7 @@ def test_who_plays_all_tiles_keeps_nothing() -> None:
     play, counts = imino()
     move = parse_move("8D OUTSIDE", play.board, RULES.distribution.alphabet)
     assert isinstance(move, Place)
-    found = told(Play(play.board, move, 70, 7, 86), counts, stranger())
+    found = told(OpponentPlay(play.board, move, 70, 7, 86), counts, stranger())
     assert found.leaves.shape == (1, 0)
     assert found.posterior.tolist() == [1.0]
     assert (found.considered, found.entropy) == (1, 0.0)
@@ -152,7 +152,7 @@ def test_who_plays_all_tiles_keeps_nothing() -> None:
 def test_without_a_bag_there_is_nothing_to_infer() -> None:
     play, counts = seen(4, 1, 3)
     with pytest.raises(ValueError, match="the bag is empty"):
-        inference(Play(play.board, play.move, play.score, 7, 0), counts, stranger())
+        inference(OpponentPlay(play.board, play.move, play.score, 7, 0), counts, stranger())
 
 
 def test_what_nobody_can_have_played_tells_nothing() -> None:
@@ -169,7 +169,7 @@ def test_what_nobody_can_have_played_tells_nothing() -> None:
 
 def test_more_tiles_than_he_held_tell_nothing() -> None:
     play, counts = imino()
-    few = Play(play.board, play.move, 16, 3, 86)
+    few = OpponentPlay(play.board, play.move, 16, 3, 86)
     assert told(few, counts, stranger(), 100).note == "the play has tiles that it can't have had"
 
 
@@ -218,7 +218,7 @@ def imino() -> Seen:
     ours = tuple(sorted(alphabet.tiles("GLORRTU")))
     counts = unseen(Position(board, ((), ours), (0, 0)), 1, RULES)
     score = score_play(board, move, RULES).score
-    return Play(board, move, score, 7, sum(counts) - 7), counts
+    return OpponentPlay(board, move, score, 7, sum(counts) - 7), counts
 
 
 @pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
@@ -244,5 +244,5 @@ def test_the_example_of_the_paper(model: Model) -> None:
         assert found.surviving == 372
 
 
-def shown(play: Play) -> list[int]:
+def shown(play: OpponentPlay) -> list[int]:
     return [play.tiles.count(tile) for tile in range(27)]

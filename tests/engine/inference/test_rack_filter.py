@@ -16,7 +16,7 @@ from inference_games import LateGame, Turn, turns
 from inference_reference import Leaves, SlowTracker, furthest, leaves_in, tiles_of
 from rollout_positions import RULES, late_position, position_of
 
-from engine.inference.equity_loss import Play
+from engine.inference.equity_loss import OpponentPlay
 from engine.inference.inference import Posterior
 from engine.inference.leave_prior import LeavePrior
 from engine.inference.likelihood import DETERMINISTIC, MODELS, Model, Style, margin, soft, stranger
@@ -29,7 +29,11 @@ MODELS_HERE = [DETERMINISTIC, margin(3.0), soft(2.0), MODELS["soft"]]
 
 
 def watched(
-    tracker: RackFilter, play: Play, counts: tuple[int, ...], racks: int = ALL, **options: int
+    tracker: RackFilter,
+    play: OpponentPlay,
+    counts: tuple[int, ...],
+    racks: int = ALL,
+    **options: int,
 ) -> Posterior:
     inference = tracker.watch(play, counts, **options)
     inference.advance(racks)
@@ -93,7 +97,7 @@ def test_he_may_pass_between_plays() -> None:
     play = game.he_plays(most=2)
     watched(tracker, play, counts)
     slow.watch(play, slow_judge("static"), model)
-    passed = Play(game.board, PASS, 0, 7, game.bag)
+    passed = OpponentPlay(game.board, PASS, 0, 7, game.bag)
     watched(tracker, passed, game.counts, 20_000)
     assert apart(by_leave_added(tracker), slow.watch(passed, slow_judge("static"), model)) < 0.05
 
@@ -227,7 +231,7 @@ def test_after_a_contradiction_it_goes_on_as_if_he_was_new(doubt: float, most_li
 def test_what_nobody_would_have_played_leaves_the_prior() -> None:
     turn, tracker, _ = after_a_play(DETERMINISTIC)
     tracker.drew(turn.drawn, turn.counts_then)
-    absurd = Play(turn.play.board, turn.play.move, -100, 7, turn.play.bag)
+    absurd = OpponentPlay(turn.play.board, turn.play.move, -100, 7, turn.play.bag)
     found = watched(tracker, absurd, turn.counts)
     assert found.note == "no possible rack explains the play; the belief is unchanged"
     assert tracker.prior.weights == pytest.approx(found.prior)

@@ -14,7 +14,7 @@ from inference_reference import tiles_of
 from lexicon_parts import without_words
 from rollout_positions import RULES, late_position, leaves, position_of, scowl
 
-from engine.inference.equity_loss import Play
+from engine.inference.equity_loss import OpponentPlay
 from engine.kernels.board import set_up
 from engine.kernels.equity_loss import (
     SlotOrder,
@@ -41,32 +41,32 @@ JUDGES = ("static", "greedy")
 class Case(NamedTuple):
     """A play, and racks that it may have been made with, by the seed."""
 
-    play: Play
+    play: OpponentPlay
     racks: list[Rack]
 
 
-def observed(begin: Callable[[], Position], nth: int = 0) -> Play:
+def observed(begin: Callable[[], Position], nth: int = 0) -> OpponentPlay:
     """Take one of the moves of the player on turn, by its rank, for what the other one sees."""
     position = begin()
     ranked = Generator(scowl(), RULES, leaves()).everything(position)[nth]
     assert isinstance(ranked.move, Place)
     bag = bag_count(position, RULES)
-    return Play(position.board, ranked.move, ranked.score, RULES.rack_size, bag)
+    return OpponentPlay(position.board, ranked.move, ranked.score, RULES.rack_size, bag)
 
 
-def opening(text: str) -> Play:
+def opening(text: str) -> OpponentPlay:
     board = position_of(0, 0).board
     move = parse_move(text, board, RULES.distribution.alphabet)
     assert isinstance(move, Place)
-    return Play(board, move, score_play(board, move, RULES).score, RULES.rack_size, 86)
+    return OpponentPlay(board, move, score_play(board, move, RULES).score, RULES.rack_size, 86)
 
 
-def passed(position: Position) -> Play:
-    return Play(position.board, PASS, 0, 7, bag_count(position, RULES))
+def passed(position: Position) -> OpponentPlay:
+    return OpponentPlay(position.board, PASS, 0, 7, bag_count(position, RULES))
 
 
 MIDDLE = partial(position_of, 5, 9)
-PLAYS: dict[str, Callable[[], Play]] = {
+PLAYS: dict[str, Callable[[], OpponentPlay]] = {
     "middle": partial(observed, MIDDLE),
     "middle, a worse one": partial(observed, MIDDLE, 25),
     "middle, a pass": lambda: passed(MIDDLE()),
@@ -106,7 +106,7 @@ def generator(judge: str = "static") -> Generator:
     return Generator(scowl(), RULES, leaves())
 
 
-def begin(play: Play, finder: Generator) -> tuple[int, SlotOrder]:
+def begin(play: OpponentPlay, finder: Generator) -> tuple[int, SlotOrder]:
     """Lay the board out; give what the play costs for its vowels, and the order of slots."""
     assert not isinstance(play.move, int)
     order = SlotOrder.empty(finder.state["slots"]["slots"].shape[1])
@@ -284,7 +284,7 @@ def test_only_a_first_play_costs_for_its_vowels(name: str) -> None:
 
 def test_who_can_do_nothing_else_is_right_to_pass() -> None:
     words = without_words(RULES.distribution)
-    play = Play(position_of(5, 9).board, PASS, 0, RULES.rack_size, 5)  # too few to exchange
+    play = OpponentPlay(position_of(5, 9).board, PASS, 0, RULES.rack_size, 5)  # too few to exchange
     spent = replace(play, bag=80, may_exchange=False)
     for pass_made in (play, spent):
         found = Case(pass_made, case("middle, a pass").racks)

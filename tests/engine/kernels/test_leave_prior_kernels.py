@@ -11,7 +11,7 @@ import pytest
 from inference_reference import leaves_in, physical_racks, tiles_of, without
 
 from engine.inference.leave_prior import (
-    Draws,
+    CompletedRacks,
     LeavePrior,
     all_multisets,
     count_multisets,
@@ -150,7 +150,7 @@ DRAWS = 20_000
 def drawn_racks(
     counts: Sequence[int], kept: LeavePrior, wanted: Sequence[int], size: int, draws: int, seed: int
 ) -> tuple[U8, F64]:
-    return Draws(counts, kept, wanted, size).draw(draws, np.random.default_rng(seed))
+    return CompletedRacks(counts, kept, wanted, size).draw(draws, np.random.default_rng(seed))
 
 
 @pytest.mark.parametrize("doubt", [0.0, 0.2])

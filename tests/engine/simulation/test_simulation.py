@@ -19,7 +19,7 @@ from rollout_positions import (
     win_table,
 )
 
-from engine.kernels.rollouts import Tally
+from engine.kernels.rollouts import SampleSums
 from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
@@ -57,7 +57,7 @@ def test_threads_and_slices_make_no_difference() -> None:
         assert other.estimates() == whole.estimates()
         assert other.leader == whole.leader
         assert other.regret == whole.regret
-        for field in Tally._fields:
+        for field in SampleSums._fields:
             assert np.array_equal(total(other, field), total(whole, field)), field
         assert np.array_equal(other._results.values, whole._results.values)
         pair = whole.candidates[0].move, whole.candidates[3].move

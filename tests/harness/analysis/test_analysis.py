@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bot.equipment import Resources
-from bot.search.analysis.findings import Findings, Settings, analyse
+from bot.search.analysis.findings import Findings, SearchTools, analyse
 from bot.search.analysis.questions import Phony, Question, ask
 from bot.search.anytime import REPORT_S
 from engine.endgame.solver import EndgameSolver
@@ -23,7 +23,7 @@ from engine.rules.position import Position
 from engine.rules.rules import standard_rules, why_not
 from engine.simulation.rollout_results import Difference, Ply
 from harness.analysis.as_json import answer_json
-from harness.analysis.review import Turn
+from harness.analysis.review import ReviewedTurn
 from harness.analysis.verdict import (
     GRADES,
     closing_sentences,
@@ -101,7 +101,7 @@ def findings(
     """Analyse by few rollouts, the move played being the one of that rank by static equity."""
     lexicon = load_lexicon()
     generator = Generator(lexicon, RULES)
-    settings = Settings(
+    settings = SearchTools(
         RULES,
         resources(lexicon),
         candidates=6,
@@ -145,7 +145,7 @@ def test_findings_say_how_far_the_best_is_ahead() -> None:
 
 @pytest.mark.parametrize("seed", [0, 2, 3])
 def test_it_ends_before_its_time_only_if_one_move_is_best(seed: int) -> None:
-    settings = Settings(RULES, Resources(load_lexicon()), seed=seed, seconds=60)
+    settings = SearchTools(RULES, Resources(load_lexicon()), seed=seed, seconds=60)
     kale = position(f"{'/'.join(['15'] * 7)}/4KALE7/{'/'.join(['15'] * 7)} AEINRST/ 0/24 0")
     found = analyse(settings, kale)
     assert found.seconds < settings.seconds
@@ -156,7 +156,7 @@ def test_it_ends_before_its_time_only_if_one_move_is_best(seed: int) -> None:
 
 def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
     slices = count(1)
-    settings = Settings(RULES, resources(lexicon), seconds=600)
+    settings = SearchTools(RULES, resources(lexicon), seconds=600)
     at = position(f"{EMPTY} ACTWORD/ 0/0 0")
     assert analyse(settings, at, stopped=lambda: next(slices) == 1).rollouts == 1
     slices = count(1)
@@ -165,7 +165,7 @@ def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
 
 
 def test_at_least_one_turn_is_rolled_out(lexicon: Lexicon) -> None:
-    settings = Settings(RULES, resources(lexicon), plies=0)
+    settings = SearchTools(RULES, resources(lexicon), plies=0)
     with pytest.raises(ValueError, match="0 plies"):
         analyse(settings, position(f"{EMPTY} ACTWORD/ 0/0 0"))
 
@@ -253,7 +253,7 @@ def test_time_is_shared_too() -> None:
     lexicon = load_lexicon()
     generator = Generator(lexicon, RULES)
     at = position(MIDGAME.read_text())
-    settings = Settings(RULES, resources(lexicon), candidates=2, seconds=1.0)
+    settings = SearchTools(RULES, resources(lexicon), candidates=2, seconds=1.0)
     found = analyse(settings, at, generator.best(at, 30)[-1].move)
     assert found.compared >= 32
     assert found.rollouts - found.compared == sum(one.samples for one in found.estimates)
@@ -341,7 +341,7 @@ ENDGAME = (
 def endgame_findings(played: Move | None = None, **options: Any) -> Findings:
     """Analyse the endgame, with one candidate, which is not the best move."""
     lexicon = load_lexicon()
-    settings = Settings(RULES, resources(lexicon), candidates=1, rollouts=1)
+    settings = SearchTools(RULES, resources(lexicon), candidates=1, rollouts=1)
     return analyse(settings, position(ENDGAME), played, **options)
 
 
@@ -384,7 +384,7 @@ def test_some_moves_are_compared_alone() -> None:
     text = RULES.distribution.alphabet.tiles
     word, phony = (Place(7, 3, Direction.ACROSS, text(each)) for each in ("TRAINS", "TRAINZ"))
     lexicon = load_lexicon()
-    settings = Settings(RULES, resources(lexicon), rollouts=64)
+    settings = SearchTools(RULES, resources(lexicon), rollouts=64)
     at = Position.empty(RULES.layout).with_rack(0, tuple(sorted(text("AINRSTZ"))))
     both = analyse(settings, at, moves=[phony, word])
     assert {row.move for row in both.estimates} == {word, phony}
@@ -448,14 +448,14 @@ def test_what_the_solver_has_not_proven_is_said_to_be_so(
     told = answer_json(found, RULES)
     assert told["verdict"]["proven"] is False
     assert told["candidates"][0]["proven"] is False
-    turn = Turn(found.question.position, 19, "anna")
+    turn = ReviewedTurn(found.question.position, 19, "anna")
     assert "not proven (?): line 19." in " ".join(closing_sentences([turn], [(turn, found)]))
 
 
 def test_an_endgame_that_was_stopped_at_once_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.search.analysis.worths._SLICE", 1)
     lexicon = load_lexicon()
-    settings = Settings(RULES, resources(lexicon))
+    settings = SearchTools(RULES, resources(lexicon))
     found = analyse(settings, position(ENDGAME), PASS, stopped=lambda: True)
     assert not found.is_known
     assert "Nothing is known yet; by static equity" in verdict(found, str)
@@ -466,7 +466,7 @@ def test_an_endgame_that_is_stopped_later_says_what_the_solver_knows_by_then(
 ) -> None:
     monkeypatch.setattr("bot.search.analysis.worths._SLICE", 50)
     lexicon = load_lexicon()
-    settings = Settings(RULES, resources(lexicon), seconds=600)
+    settings = SearchTools(RULES, resources(lexicon), seconds=600)
     solved = False
 
     def look(solver: EndgameSolver, nodes: int) -> int:
@@ -488,7 +488,7 @@ def test_an_endgame_that_is_stopped_later_says_what_the_solver_knows_by_then(
 
 def opening(found: Findings, *others: Findings) -> list[str]:
     turns = [
-        (Turn(each.question.position, line, "anna"), each)
+        (ReviewedTurn(each.question.position, line, "anna"), each)
         for line, each in enumerate((found, *others), start=1)
     ]
     return list(opening_sentences(turns, RULES, leaves_for(RULES.distribution)))
@@ -497,7 +497,7 @@ def opening(found: Findings, *others: Findings) -> list[str]:
 def reasoned(cgp: str, played: Move, replies: Any = None) -> str:
     """Return why a played move is costly, if the best by static equity is the best."""
     lexicon = load_lexicon()
-    settings = Settings(RULES, resources(lexicon), candidates=3, rollouts=1)
+    settings = SearchTools(RULES, resources(lexicon), candidates=3, rollouts=1)
     found = analyse(settings, position(cgp), played)
     behind = (Difference(0.1, 0.01, 9.0, 1.0),) * len(found.estimates)
     known = replace(found, behind=behind, is_known=True, replies=replies, compared=100)

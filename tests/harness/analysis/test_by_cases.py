@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bot.equipment import Resources
-from bot.search.analysis.findings import Findings, Settings, analyse
+from bot.search.analysis.findings import Findings, SearchTools, analyse
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
@@ -17,7 +17,7 @@ from engine.preendgame.solver import PreEndgame
 from engine.rules.moves import PASS, Move
 from engine.rules.rules import standard_rules
 from harness.analysis.as_json import answer_json
-from harness.analysis.review import Turn
+from harness.analysis.review import ReviewedTurn
 from harness.analysis.verdict import closing_sentences, grade, verdict_text
 from harness.cli.findings_view import show_position
 from lexicons.leaves import LeaveTable
@@ -43,10 +43,10 @@ def lexicon(tmp_path_factory: pytest.TempPathFactory) -> Lexicon:
     return load_lexicon(path)
 
 
-def settings(lexicon: Lexicon, rollouts: int = 1_500, **changes: Any) -> Settings:
+def settings(lexicon: Lexicon, rollouts: int = 1_500, **changes: Any) -> SearchTools:
     leaves = LeaveTable.zero(RULES.distribution)
     known = Resources(lexicon, leaves, win_probabilities_for(RULES.distribution))
-    return Settings(RULES, known, candidates=2, rollouts=rollouts, **changes)
+    return SearchTools(RULES, known, candidates=2, rollouts=rollouts, **changes)
 
 
 def found(lexicon: Lexicon, played: Move | None, held: str = "", **options: Any) -> Findings:
@@ -145,7 +145,7 @@ def test_how_much_is_proven_and_with_which_tile_is_said(
         assert all(each["proven"] for _, each in shares)
     assert known["verdict"]["proven"]
     assert known["candidates"][0]["proven"]
-    turn = Turn(got.question.position, 19, "anna")
+    turn = ReviewedTurn(got.question.position, 19, "anna")
     closing = " ".join(closing_sentences([turn], [(turn, got)]))
     assert "(line 19); proven." in closing
     show_position(turn, settings(lexicon), lambda: False, as_json=False)
@@ -167,7 +167,7 @@ def test_what_is_not_proven_has_an_error_and_is_said(
     assert got.best.win_error > 0
     assert "Another may be better" in verdict_text(got, RULES)
     assert answer_json(got, RULES)["verdict"]["proven"] is False
-    turn = Turn(at, 19, "anna")
+    turn = ReviewedTurn(at, 19, "anna")
     closing = " ".join(closing_sentences([turn], [(turn, got)]))
     assert "not proven in full: line 19." in closing
 

@@ -15,7 +15,7 @@ from bot.equipment import Equipment
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.analysis.sheet import MOST_TURNS, read_sheet
-from harness.analysis.task import LENGTH, Task
+from harness.analysis.task import LENGTH, AnalysisTask
 from harness.analysis.worker import Analyst, serve
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.game_kinds import MAIN, GameKind
@@ -34,7 +34,7 @@ def analyst() -> Analyst:
 
 def do(analyst: Analyst, **task: Any) -> dict[str, Any]:
     answer: dict[str, Any] = msgspec.json.decode(
-        msgspec.json.encode(analyst.do(Task(**task), lambda _: None, lambda: False))
+        msgspec.json.encode(analyst.do(AnalysisTask(**task), lambda _: None, lambda: False))
     )
     return answer
 
@@ -193,7 +193,7 @@ def test_a_word_is_looked_up(analyst: Analyst) -> None:
 
 
 def test_messages_go_through_a_pipe_until_it_ends(analyst: Analyst) -> None:
-    tasks = [Task(data=b"x"), Task(data=GAME.read_bytes(), line=1, rollouts=40)]
+    tasks = [AnalysisTask(data=b"x"), AnalysisTask(data=GAME.read_bytes(), line=1, rollouts=40)]
     asked = [b'{"stop":true}', *map(msgspec.json.encode, tasks)]
     reading = io.BytesIO(b"".join(LENGTH.pack(len(each)) + each for each in asked))
     writing = io.BytesIO()

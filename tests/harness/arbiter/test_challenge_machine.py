@@ -13,7 +13,7 @@ from tables import GAME, Play, random_policy, words
 from bot.equipment import Resources
 from bot.seat.player_view import Watched
 from engine.rules.challenges import CHALLENGE_RULES, CHALLENGE_UNITS
-from harness.arbiter.records import Accepted, Turn
+from harness.arbiter.records import Accepted, TurnRecord
 from harness.arbiter.scorebook import Scorebook
 from harness.cli.watch import Followed
 from protocol.errors import PeerError
@@ -97,7 +97,7 @@ class WithChallenges(AtTheTable):
         won = [
             record
             for record in self.play.records
-            if isinstance(record, Turn) and record.challenge == "won"
+            if isinstance(record, TurnRecord) and record.challenge == "won"
         ]
         assert book.game is None or len(won) == sum(turn.withdrawn for turn in book.game.turns)
         accepted = [record.seq for record in self.play.records if isinstance(record, Accepted)]

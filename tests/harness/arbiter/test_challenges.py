@@ -11,7 +11,7 @@ import pytest
 from tables import GAME, NONCES, SECRET, START_MS, Play, book_of, outcome, words
 
 from bot.seat.draw_audit import DrawsWitness
-from harness.arbiter.records import Accepted, Draws, Turn, new_game
+from harness.arbiter.records import Accepted, Draws, TurnRecord, new_game
 from harness.arbiter.scorebook import CHALLENGE_MS, Scorebook
 from harness.arbiter.views import missed
 from protocol.errors import PeerError
@@ -518,5 +518,5 @@ def test_the_time_to_challenge_is_20_s_unless_the_rules_say_so() -> None:
     play.move(PHONY)
     assert play.now == START_MS
     assert play.asked().challenge_ms == CHALLENGE_MS == 20_000
-    turns = [record for record in play.records if isinstance(record, Turn)]
+    turns = [record for record in play.records if isinstance(record, TurnRecord)]
     assert turns[0].rack_after == "EKLT"

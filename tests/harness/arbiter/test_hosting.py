@@ -25,7 +25,7 @@ from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_games
 from harness.arbiter.lag import EVERY_MS, LagMeter
 from harness.arbiter.lease import LeaseLost
-from harness.arbiter.records import Draws, Ended, Record, RefusedMove, Thought, Turn, new_game
+from harness.arbiter.records import Draws, Ended, Record, RefusedMove, Thought, TurnRecord, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.lab.bench.client import Client
@@ -129,7 +129,7 @@ async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
 async def test_who_comes_back_while_a_move_is_written_is_told_it_once(
     url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    writing, may_go_on = hold_up(monkeypatch, Turn)
+    writing, may_go_on = hold_up(monkeypatch, TurnRecord)
     a, b, game = await two_at_a_table(url)
     mover, other, turn = await on_turn(a, b)
     await mover.play(turn)
@@ -163,8 +163,10 @@ async def test_with_little_room_moves_are_kept_and_thoughts_are_not(
         await mover.channel.send(Info(game=game, seq=turn.seq, text="long"))
         await mover.channel.send(Move(game=game, seq=turn.seq, move="-", attempt=1))
         mover, other, turn = await on_turn(other, mover)
-    thoughts = [type(record).__name__ for record in kept if isinstance(record, Thought | Turn)]
-    assert thoughts == ["Thought", "Turn", "Turn"]
+    thoughts = [
+        type(record).__name__ for record in kept if isinstance(record, Thought | TurnRecord)
+    ]
+    assert thoughts == ["Thought", "TurnRecord", "TurnRecord"]
     for client in (a, b):
         await client.close()
 
@@ -216,7 +218,7 @@ async def test_beyond_its_part_of_the_journal_an_address_thinks_unwritten_and_se
         (kept,) = read_games(tmp_path / "j.db")
         thoughts = [record.seat for record in kept.records if isinstance(record, Thought)]
         assert thoughts == [0] * 4, "the second has none left"
-        assert sum(isinstance(record, Turn) for record in kept.records) == 2
+        assert sum(isinstance(record, TurnRecord) for record in kept.records) == 2
         await a.seek("bob")
         later = await a.expect(Error)
         assert (later.code, later.retry) == ("busy", "later")
@@ -452,18 +454,18 @@ async def test_how_somebody_plays_is_not_kept_under_a_name_that_anybody_may_use(
     journal = Journal(tmp_path / "j.db")
     for name in ("ann", "bob"):
         journal.keep_style(name, {"soft": 1.0})
-    for unproven in (frozenset({"bob"}), frozenset[str]()):
+    for unproven, casual in ((True, False), (False, True), (False, False)):
         ours, guest = Passer("ann", Belief(style={"greedy": 1.0})), Passer("bob")
         ours.is_ours = True
-        async with hosted(journal, (ours, guest), frozenset({"bob"}), unproven) as (host, _):
+        names = frozenset({"bob"}), frozenset({"bob"} if unproven else ())
+        async with hosted(journal, (ours, guest), *names) as (host, _):
+            host.is_casual = casual  # some moves may be those of hints
             await host.run()
         offer = ours.heard[0]
         assert isinstance(offer, NewGame)
         kept = journal.style_of("bob")
-        if unproven:
-            assert (offer.known_style, kept) == (None, {"soft": 1.0})
-        else:
-            assert (offer.known_style, kept) == ({"soft": 1.0}, {"greedy": 1.0})
+        assert offer.known_style == (None if unproven else {"soft": 1.0})
+        assert kept == ({"soft": 1.0} if unproven or casual else {"greedy": 1.0})
     journal.close()
 
 
@@ -495,7 +497,7 @@ async def play_with(journal: Failing) -> tuple[list[Message], ...]:
     return seats[0].heard, seats[1].heard, watched
 
 
-@pytest.mark.parametrize("kind", [Turn, Ended])
+@pytest.mark.parametrize("kind", [TurnRecord, Ended])
 async def test_a_game_that_another_host_has_ends_here_without_a_word(
     tmp_path: Path, kind: type[Record]
 ) -> None:
@@ -524,7 +526,7 @@ async def test_a_game_that_another_host_has_is_not_voided_either(tmp_path: Path)
                 raise LeaseLost("another host took the lease")
             await super().append(game, records, last=last)
 
-    journal, seats = Lost(tmp_path / "j.db", Turn), (Passer("a"), Passer("b"))
+    journal, seats = Lost(tmp_path / "j.db", TurnRecord), (Passer("a"), Passer("b"))
     async with hosted(journal, seats) as (host, _):
         game = asyncio.create_task(host.run())
         while not host.is_given_up:  # noqa: ASYNC110 - nobody tells of it
@@ -536,7 +538,7 @@ async def test_a_game_that_another_host_has_is_not_voided_either(tmp_path: Path)
 
 
 async def test_a_game_that_cant_be_kept_is_void_and_opens_nothing(tmp_path: Path) -> None:
-    journal = Failing(tmp_path / "j.db", Turn)
+    journal = Failing(tmp_path / "j.db", TurnRecord)
     for heard in await play_with(journal):
         over = heard[-1]
         assert isinstance(over, GameOver)

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from postgres import Cluster, tamper
 
 from harness.arbiter import journal_postgres, lease
-from harness.arbiter.database import InUse, JournalError, NoAnswer, Unreadable
+from harness.arbiter.database import DatabaseUnreadable, InUse, JournalError, NoAnswer
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_postgres import PostgresStore
 from harness.arbiter.journal_reading import database_at, read_games, rows_at
@@ -275,7 +275,7 @@ async def test_after_a_question_without_an_answer_another_has_one(
 ) -> None:
     await journal.create(opened(), {})
     with database_at(url).reading() as reader:
-        with pytest.raises(Unreadable, match="division by zero"):
+        with pytest.raises(DatabaseUnreadable, match="division by zero"):
             next(reader.rows("SELECT 1 / 0"))
         assert list(reader.rows("SELECT game FROM games")) == [("g",)]
 

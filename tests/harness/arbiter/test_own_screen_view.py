@@ -5,7 +5,7 @@ from __future__ import annotations
 from tables import GAME, Play, random_policy
 
 from engine.notation.cgp import read_cgp
-from harness.arbiter.records import Began, Thought, Turn
+from harness.arbiter.records import Began, Thought, TurnRecord
 from harness.arbiter.views import OWNER, disclosed, on_own_screen, watched
 from protocol.messages import GameOver, Info, NewGame, Played, Started, YourTurn
 from protocol.parts import Belief, Candidate
@@ -56,7 +56,7 @@ def test_each_record_is_told_as_it_comes() -> None:
     began = next(record for record in play.records if isinstance(record, Began))
     first = Play().start()
     assert [type(it) for it in on_own_screen(first.book, began, first.now)] == [Started, YourTurn]
-    last = [record for record in play.records if isinstance(record, Turn)][-1]
+    last = [record for record in play.records if isinstance(record, TurnRecord)][-1]
     played, asked = on_own_screen(play.book, last, play.now)
     assert isinstance(played, Played)
     assert isinstance(asked, YourTurn)

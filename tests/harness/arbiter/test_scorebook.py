@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from tables import GAME, MINUTE, NONCES, START_MS, Play, book_of, random_policy, words
 
-from harness.arbiter.records import Began, ClockNote, Record, Turn
+from harness.arbiter.records import Began, ClockNote, Record, TurnRecord
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.table import Table
 from protocol.messages import Refused, Resign, YourTurn
@@ -119,7 +119,7 @@ def test_the_time_that_a_host_was_down_is_charged_to_nobody() -> None:
     assert again.asked().deadline_ms == again.book.limit() - 10_000
     again.move("-", after_ms=500)
     turn = again.records[-1]
-    assert isinstance(turn, Turn)
+    assert isinstance(turn, TurnRecord)
     assert turn.think_ms == 11_500
 
 
@@ -148,8 +148,8 @@ def test_after_a_restart_a_game_goes_on_to_the_same_end() -> None:
                 play.ready(seat)
         play.move(text, after_ms=100)
     assert play.result == straight.result
-    assert [record for record in play.records if isinstance(record, Turn)] == [
-        record for record in straight.records if isinstance(record, Turn)
+    assert [record for record in play.records if isinstance(record, TurnRecord)] == [
+        record for record in straight.records if isinstance(record, TurnRecord)
     ]
 
 

@@ -7,7 +7,7 @@ from typing import get_args
 import pytest
 from tables import GAME, MINUTE, Play, outcome, random_policy
 
-from harness.arbiter.records import RefusedMove, Turn
+from harness.arbiter.records import RefusedMove, TurnRecord
 from harness.arbiter.scorebook import ATTEMPTS
 from protocol.errors import PeerError
 from protocol.messages import GameOver, Info, Move, NewGame, Ping, Ready, Refused, Resign, YourTurn
@@ -144,7 +144,7 @@ def test_a_game_is_played_out() -> None:
             assert result.winner == (None if winner == other else result.scores.index(winner))
             assert "" in result.racks
             assert sum(result.rack_adjustments) > 0 or result.racks == ("", "")
-        turns = [record for record in play.records if isinstance(record, Turn)]
+        turns = [record for record in play.records if isinstance(record, TurnRecord)]
         assert tuple(sum(t.score for t in turns if t.seat == s) for s in (0, 1)) == tuple(
             turns[-1].scores
         )

@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from tables import MINUTE, SHORT, Play, outcome
 
-from harness.arbiter.records import Thought, Turn
+from harness.arbiter.records import Thought, TurnRecord
 from harness.arbiter.table import MAX_THOUGHTS, MOST_THOUGHT_BYTES
 from protocol.messages import Refused
 from protocol.parts import TimeControl
@@ -146,7 +146,7 @@ def test_lag_is_let_off_up_to_the_quota_and_no_further() -> None:
     play = Play(time).start()
     play.move(after_ms=1_000, lag_ms=150)
     play.move(after_ms=1_000, lag_ms=5_000)
-    first, second = (record for record in play.records if isinstance(record, Turn))
+    first, second = (record for record in play.records if isinstance(record, TurnRecord))
     assert (first.think_ms, first.lag_ms, first.clocks) == (850, 150, (9_150, 10_000))
     assert (second.think_ms, second.lag_ms, second.clocks) == (800, 200, (9_150, 9_200))
 

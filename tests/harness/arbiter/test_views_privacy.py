@@ -22,7 +22,7 @@ from engine.rules.position import Board
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import rack_tiles
 from harness.arbiter import views
-from harness.arbiter.records import Draws, Turn, new_game
+from harness.arbiter.records import Draws, TurnRecord, new_game
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.arbiter.views import Recipient
 from protocol.codec import MSGPACK
@@ -65,7 +65,7 @@ def told(play: Play, recipient: Recipient) -> list[Message]:
 # --- message by message ---------------------------------------------------------------------------
 
 
-def check_played(played: Played, turn: Turn, recipient: Recipient) -> None:
+def check_played(played: Played, turn: TurnRecord, recipient: Recipient) -> None:
     """A turn shows its tiles and the new rack to its player, and the board to all."""
     own = recipient == turn.seat
     assert played.rack == (turn.rack_after if own else None)
@@ -82,7 +82,7 @@ def test_nobody_is_told_what_only_another_may_know(recipient: Recipient) -> None
     kinds: Counter[type] = Counter()
     for seed in GAMES:
         play = played_game(seed)
-        turns = {record.seq: record for record in play.records if isinstance(record, Turn)}
+        turns = {record.seq: record for record in play.records if isinstance(record, TurnRecord)}
         racks_held = {seq: turn.rack for seq, turn in turns.items()}
         for message in told(play, recipient):
             kinds[type(message)] += 1
@@ -124,7 +124,7 @@ def test_the_secret_and_the_nonces_are_in_no_frame_before_the_last(recipient: Re
 def test_the_racks_told_to_a_seat_are_its_own() -> None:
     for seed in GAMES:
         play = played_game(seed)
-        turns = [record for record in play.records if isinstance(record, Turn)]
+        turns = [record for record in play.records if isinstance(record, TurnRecord)]
         for seat in (0, 1):
             own = {turn.rack for turn in turns if turn.seat == seat}
             own |= {turn.rack_after for turn in turns if turn.seat == seat}
@@ -183,7 +183,7 @@ def without_exchanges(policy: Policy) -> Policy:
     return choose
 
 
-def with_other_tiles(order: tuple[int, ...], turns: list[Turn], seat: int) -> tuple[int, ...]:
+def with_other_tiles(order: tuple[int, ...], turns: list[TurnRecord], seat: int) -> tuple[int, ...]:
     """Swap what a seat holds and never played for what nobody has drawn yet.
 
     Without exchanges tiles leave the order from the front. Of equal tiles that a seat drew, those
@@ -209,11 +209,11 @@ def with_other_tiles(order: tuple[int, ...], turns: list[Turn], seat: int) -> tu
     return tuple(changed)
 
 
-def _placed(turn: Turn) -> tuple[int, ...]:
+def _placed(turn: TurnRecord) -> tuple[int, ...]:
     return ALPHABET.tiles(turn.move.split(" ")[1].replace(".", ""))
 
 
-def _rack_now(turns: list[Turn], seat: int) -> str:
+def _rack_now(turns: list[TurnRecord], seat: int) -> str:
     return next(turn.rack_after for turn in reversed(turns) if turn.seat == seat)
 
 
@@ -230,7 +230,7 @@ def test_with_another_rack_the_others_are_told_the_same_to_the_byte(seed: int, s
         play.move(texts[-1], after_ms=1_000)
     if play.table.over:
         return  # nothing but passes
-    turns = [record for record in play.records if isinstance(record, Turn)]
+    turns = [record for record in play.records if isinstance(record, TurnRecord)]
     other = dealt_from(with_other_tiles(order, turns, seat))
     for number, text in enumerate(texts):
         if number == len(texts) - 1:

@@ -17,6 +17,7 @@ import pytest
 from command_line import CommandLine
 from e2e.processes import COMMAND
 from rule_set_games import word_list
+from scripted import Scripted
 
 from bot.equipment import Equipment
 from bot.player import View
@@ -27,6 +28,7 @@ from harness.lab.seat_check import PLANNED, Asked, check_seat, situations
 from harness.lab.study_context import Field
 from harness.seats.seat_factory import SeatMaker
 from lexicons.store import load_lexicon
+from protocol.channel import Channel
 
 # A file called bot.py would stand in the way of our package if it were run or found first.
 BOT = """
@@ -157,7 +159,6 @@ def test_what_goes_wrong_everywhere_is_told_once(tilewire: CommandLine, file: Pa
         ("bot.py:Beast", "Best"),
         ("bot.py:Best?speed=3", "'speed'"),
         ("none.py:Best", "none.py"),
-        ("ws://there/bot", "ws://there/bot"),
         ("siu:sh", "tilewire match 'siu:sh"),
     ],
 )
@@ -235,3 +236,25 @@ async def test_a_check_that_is_interrupted_knows_where_the_bot_is(
     assert [each.phase for each in asked] == ["opening"]
     assert "line 7, in choose" in asked[0].problem
     assert asked[0].position
+
+
+def test_positions_are_the_same_each_time() -> None:
+    field = Field.of(load_lexicon(), standard_rules())
+    assert situations(field) == asked_of(field)
+
+
+def test_whoever_speaks_the_protocol_is_tried_by_its_clauses(
+    tilewire: CommandLine, tmp_path: Path
+) -> None:
+    assert tilewire("check", "--connects", f"cat {tmp_path / '{url}'}") == 1
+    assert re.search(r"^§2\.1 FAIL: .*No such file", tilewire.out, re.MULTILINE)
+    assert "1 fail" in tilewire.out
+
+    async def hangs_up(channel: Channel, _request: object) -> None:
+        await channel.close(1013)
+
+    with Scripted(hangs_up) as url:
+        assert tilewire("check", url, "--json") == 1
+    found = {one["demand"]: one for one in json.loads(tilewire.out)}
+    assert found["answers hello with welcome"]["verdict"] == "FAIL"
+    assert "1013" in found["answers hello with welcome"]["why"]

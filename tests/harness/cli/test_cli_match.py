@@ -163,7 +163,7 @@ def test_a_configuration_that_makes_no_sense(
 def test_a_configuration_has_the_names_of_the_options(
     tilewire: CommandLine, tmp_path: Path
 ) -> None:
-    page = Path(__file__).parents[3] / "docs" / "commands.md"
+    page = Path(__file__).parents[3] / "docs" / "matches.md"
     file = tmp_path / "match.toml"
     file.write_text(page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0])
     assert read_config_file(file, MatchSettings) == MatchSettings(

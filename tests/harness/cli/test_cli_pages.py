@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,9 @@ from cyclopts import App
 from bot.players.options import parse_duration
 from harness.cli import COMMANDS, GROUPS, command_line
 from harness.cli.options import write_duration
+from lexicons.cache import user_cache
+
+ROOT = Path(__file__).parents[3]
 
 
 def commands(group: App, *above: str) -> Iterator[tuple[str, ...]]:
@@ -78,14 +83,22 @@ def test_help_imports_no_command() -> None:
 
 
 def test_files_of_the_user_with_our_names_are_not_taken_for_ours(tmp_path: Path) -> None:
-    for name in ("bot", "engine", "lexicons", "protocol"):
+    for name in ("bot", "engine", "harness", "lexicons", "protocol"):
         (tmp_path / f"{name}.py").write_text("raise AssertionError('not ours')")
-    command = [sys.executable, "-c", "from harness.cli import main; main()", "lexicon", "list"]
+    command = [sys.executable, "-P", str(ROOT / "tilewire.py"), "lexicon", "list"]
     environment = {**os.environ, "PYTHONPATH": "."}
     done = subprocess.run(
         command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_version_is_that_of_program_commit_and_cache(tilewire: CommandLine) -> None:
+    assert tilewire("--version") == 0
+    first, second, third = tilewire.out.splitlines()
+    assert first.startswith(f"tilewire {version('tilewire')}")
+    assert second.startswith(f"Python {platform.python_version()}, numba ")
+    assert third == f"cache: {user_cache()}"
 
 
 def test_commands_do_without_numba() -> None:

@@ -16,9 +16,10 @@ import pytest
 from command_line import CommandLine
 
 from bot.equipment import Equipment
+from bot.registry import LEVELS
 from harness.arbiter.host import GameHost
 from harness.cli import options
-from harness.cli.play import HANDICAPS, NOBODY, OwnServer, _bots, _person
+from harness.cli.play import NOBODY, OwnServer, _bots, _person
 from harness.server.page_analysis.process import AnalysisProcess
 from harness.server.play import Offered
 from protocol.parts import TimeControl
@@ -28,7 +29,7 @@ def test_the_bot_that_is_asked_for_is_among_the_others() -> None:
     specs, opponent = _bots("static?temperature=5")
     assert opponent == "static (temperature=5)"
     assert specs[opponent].options == (("temperature", "5"),)
-    assert {"static", "champion", *HANDICAPS} < specs.keys()
+    assert {"static", "champion", *LEVELS} < specs.keys()
     assert _bots("greedy")[1] == "greedy"
     assert _bots(None)[1] is None
 
@@ -121,7 +122,7 @@ def test_a_page_is_served_until_a_signal_comes(
     assert (told["play"]["opponent"], told["play"]["name"]) == ("club", "ann")
     assert told["play"]["bots"][0] == {
         "name": "beginner",
-        "about": HANDICAPS["beginner"][1],
+        "about": LEVELS["beginner"][1],
         "wins": 0,
     }
     assert (told["published"], told["away"]) == (told["play"], 421)

@@ -130,7 +130,7 @@ def test_containment_that_is_required_and_can_not_be_had_ends_a_command_at_its_s
     required = () if "server.toml" in command else ("--require-containment",)
     lifeline, ours = os.pipe()
     try:
-        program = [sys.executable, "-c", "from harness.cli import main; main()", *command]
+        program = [sys.executable, "-c", "from tilewire import main; main()", *command]
         inside = guard_command(
             lifeline, Confinement(apart=True, network=True), [*program, "new", *required]
         )

@@ -11,7 +11,7 @@ from command_line import CommandLine
 from bot.player import Budget, Choice, Observed, View
 from bot.players.static import StaticPlayer
 from bot.registry import SeatError
-from bot.search.simulating import Search
+from bot.search.simulating import SimulationSearch
 from bot.seat_text import parse_seat
 from engine.rules.position import Rack
 from harness.lab.in_process import FullKnowledgePlayer, play_game
@@ -37,9 +37,9 @@ class Witness(FullKnowledgePlayer):
         super().see(rack)
         self.shown.append(rack)
 
-    def begin(self, view: View) -> Search:
+    def begin(self, view: View) -> SimulationSearch:
         found = super().begin(view)
-        assert isinstance(found, Search)
+        assert isinstance(found, SimulationSearch)
         self.told.append(view.position.racks)
         self.searched.append(found.simulation.position.racks)
         return found

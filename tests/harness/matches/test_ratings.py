@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from harness.matches.ratings import (
     ELO,
-    Games,
+    GameArrays,
     Ratings,
     check_anchors,
     log_chances,
@@ -31,10 +31,10 @@ Row = tuple[int, int, float, int]
 """Who moves first, who second, the first's points, and the unit."""
 
 
-def arrays(rows: Iterable[Row]) -> Games:
+def arrays(rows: Iterable[Row]) -> GameArrays:
     columns = np.array([*rows], dtype=np.float64).reshape(-1, 4).T
     first, second, unit = (columns[at].astype(np.int64) for at in (0, 1, 3))
-    return Games(first, second, columns[2], unit)
+    return GameArrays(first, second, columns[2], unit)
 
 
 def rated(players: int, rows: Iterable[Row], **anchors: float) -> Ratings:
@@ -368,7 +368,7 @@ def test_intervals_hold_the_truth(correlation: float) -> None:
         normal[1] = correlation * normal[0] + math.sqrt(1 - correlation**2) * normal[1]
         ahead = (strengths[first] - strengths[second] + np.array([[30], [-30]])) / ELO
         points = (ndtr(normal) < 1 / (1 + np.exp(-ahead))).astype(np.float64)
-        games = Games(
+        games = GameArrays(
             np.append(first, second),
             np.append(second, first),
             np.append(points[0], 1 - points[1]),

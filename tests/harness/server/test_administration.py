@@ -31,8 +31,8 @@ from harness.server.bans import Bans
 from harness.server.hosting import Hosting
 from harness.server.lobby import Lobby
 from harness.server.page_analysis.conversation import SUBPROTOCOL as ANALYSIS
-from harness.server.page_analysis.queue import Engine
-from harness.server.tables import TableKind, Tables
+from harness.server.page_analysis.queue import TaskRunner
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper, Invitations, KnownTokens, hash_token, new_token
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
@@ -157,11 +157,11 @@ async def lend(_name: str) -> Worker:
     return Worker(MemoryChannel.pair()[0])
 
 
-async def never(_kinds: Mapping[str, GameKind]) -> Engine:
+async def never(_kinds: Mapping[str, GameKind]) -> TaskRunner:
     raise AssertionError("nothing is analysed here")
 
 
-HOUSE = Tables(TableKind(lexicon=load_lexicon(), bots={"house": lambda: Passer("house")}))
+HOUSE = ServerTables(TableKind(lexicon=load_lexicon(), bots={"house": lambda: Passer("house")}))
 AFAR = "127.0.0.2"
 
 
@@ -437,7 +437,7 @@ async def test_whoever_has_lost_its_token_loses_its_connection_and_no_game(
     write(players, "ann", "bob", "cem")
     write(admins, "hannah", "ida")
     files = KnownTokens(players, print), KnownTokens(admins, print)
-    bots = Tables(TableKind(lexicon=words(), bots={"greedy": lambda: Passer("greedy")}))
+    bots = ServerTables(TableKind(lexicon=words(), bots={"greedy": lambda: Passer("greedy")}))
     async with served(
         tmp_path / "games.db", offered=bots, known=files[0], admins=files[1], open_bot=lend
     ) as server:

@@ -27,7 +27,7 @@ from engine.notation.move_text import format_move
 from engine.rules.position import Board
 from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
-from harness.analysis.task import Task
+from harness.analysis.task import AnalysisTask
 from harness.arbiter.scorebook import Scorebook
 from harness.lab.bench.client import Client
 from harness.seats.seats import Worker
@@ -45,7 +45,7 @@ from harness.server.page_analysis.queue import (
 )
 from harness.server.players import Players
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from lexicons.store import load_lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
@@ -59,7 +59,7 @@ CGP = f"{EMPTY} AEINRST/ 0/0 0"
 class Fake:
     """An engine that waits to be let on before each turn; a sheet is as many turns as its text."""
 
-    tasks: list[Task] = field(default_factory=list)
+    tasks: list[AnalysisTask] = field(default_factory=list)
     read: list[bytes] = field(default_factory=list)
     done: list[tuple[bytes, int]] = field(default_factory=list)
     go_on: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
@@ -78,7 +78,9 @@ class Fake:
         await self.may_start.wait()
         return self
 
-    async def do(self, task: Task, told: Callable[[dict[str, Any]], None]) -> dict[str, Any]:
+    async def do(
+        self, task: AnalysisTask, told: Callable[[dict[str, Any]], None]
+    ) -> dict[str, Any]:
         self.tasks.append(task)
         if task.word:
             return {"words": {"word": task.word}, "table": "main"}
@@ -549,7 +551,9 @@ async def test_a_lent_bot_plays_no_position_of_a_game_that_is_on(tmp_path: Path)
         bots.append(theirs)
         return Worker(ours)
 
-    offered = Tables(TableKind(lexicon=load_lexicon(), bots={"passes": lambda: Passer("passes")}))
+    offered = ServerTables(
+        TableKind(lexicon=load_lexicon(), bots={"passes": lambda: Passer("passes")})
+    )
     async with served(tmp_path / "j.db", offered=offered, open_bot=lend, max_games=9) as server:
         url = url_of(server)
         players = await at_a_table(url)

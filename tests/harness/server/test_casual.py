@@ -22,7 +22,7 @@ from harness.server.hosting import CASUAL
 from harness.server.page_analysis.live_games import why_not_analyse
 from harness.server.play import CLOCKS_MS
 from harness.server.server import MatchServer
-from harness.server.tables import MOST_CASUAL, Tables
+from harness.server.tables import MOST_CASUAL, ServerTables
 from protocol.errors import PeerError
 from protocol.messages import Decline, GameOver, NewGame, Seek
 from protocol.parts import TimeControl
@@ -36,7 +36,7 @@ POSITION = f"{BOARD} AEINRST/EEEEEEE 20/8 0"
 @pytest.fixture
 async def server(tmp_path: Path) -> AsyncIterator[MatchServer]:
     kind = replace(tables().main, bots={"house": Passer}, time=TimeControl(initial_ms=600_000))
-    async with served(tmp_path / "games.db", offered=Tables(kind), max_games=9) as server:
+    async with served(tmp_path / "games.db", offered=ServerTables(kind), max_games=9) as server:
         yield server
 
 

@@ -33,13 +33,13 @@ from harness.arbiter.records import Ended
 from harness.matches.rating_list import RatingList
 from harness.server.hosting import Hosting
 from harness.server.ladder import rating_process
-from harness.server.ladder.history import History, Opponent, RatedGame
+from harness.server.ladder.history import History, OpponentRecord, RatedGame
 from harness.server.ladder.ladder import Ladder, Paired
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
 from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable
 from harness.server.ladder.table import RatedTable
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.web import Web
 from lexicons.store import load_lexicon
 from protocol.errors import PeerError
@@ -600,7 +600,7 @@ async def test_what_is_told_is_made_beside_the_loop_and_once_for_all_who_ask_tog
         threads.append(("row", threading.get_ident()))
         return whole(self, table, player)
 
-    def opponents(self: History, player: int) -> list[Opponent]:
+    def opponents(self: History, player: int) -> list[OpponentRecord]:
         threads.append(("opponents", threading.get_ident()))
         return one(self, player)
 
@@ -608,7 +608,7 @@ async def test_what_is_told_is_made_beside_the_loop_and_once_for_all_who_ask_tog
     monkeypatch.setattr(History, "opponents", opponents)
     ladder = Ladder(LadderSettings(), TimeControl())
     ladder.begin_with(*ladder.read(journal.address))
-    tables = Tables(TableKind(lexicon=load_lexicon()))
+    tables = ServerTables(TableKind(lexicon=load_lexicon()))
     web = Web(Hosting(tables, journal, LagMeter()), None, ladder=Publisher(ladder, str))
 
     async def told(address: str) -> Any:

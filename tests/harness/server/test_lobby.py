@@ -16,15 +16,15 @@ from harness.arbiter.clock import LOCAL_READY_MS
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended, read_past
 from harness.arbiter.lag import LagMeter
-from harness.arbiter.records import Turn
+from harness.arbiter.records import TurnRecord
 from harness.server.admission import GAME_BYTES, Admission, Admissions
 from harness.server.hosting import Hosting
 from harness.server.ladder.history import History
 from harness.server.ladder.ladder import Ladder
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, ServerTime
 from harness.server.lobby import Lobby
-from harness.server.players import Player
-from harness.server.tables import TableKind, Tables
+from harness.server.players import PresentPlayer
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper, hash_token
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
@@ -41,7 +41,7 @@ def lobby(tmp_path: Path) -> Iterator[Lobby]:
     journal = Journal(tmp_path / "serve.db")
     time = TimeControl(ready_ms=1)
     hosting = Hosting(
-        Tables(TableKind(lexicon=load_lexicon(), bots={"house": Passer})), journal, LagMeter()
+        ServerTables(TableKind(lexicon=load_lexicon(), bots={"house": Passer})), journal, LagMeter()
     )
     yield Lobby(hosting, time, 2, Gatekeeper(journal), Admissions(Admission(), lambda: next(hours)))
     journal.close()
@@ -51,7 +51,7 @@ class Guest:
     """A player of a lobby, and what it is told."""
 
     def __init__(self, lobby: Lobby, name: str, address: str = "127.0.0.1") -> None:
-        self.player: Player = lobby.players.named(name)
+        self.player: PresentPlayer = lobby.players.named(name)
         self.told: list[object] = []
         _, channel = MemoryChannel.pair()
         channel.peer = f"{address}:54312"
@@ -74,7 +74,7 @@ class Guest:
 
 async def test_a_table_that_is_not_there_and_a_bot_that_does_not_play_at_one(lobby: Lobby) -> None:
     main = lobby.hosting.tables.main
-    lobby.hosting.tables = Tables(main, [TableKind(name="polish", lexicon=main.lexicon)])
+    lobby.hosting.tables = ServerTables(main, [TableKind(name="polish", lexicon=main.lexicon)])
     ann = Guest(lobby, "ann")
     with pytest.raises(PeerError, match="'polsh'") as refused:
         lobby.seek(ann.player, Seek(table="polsh"))
@@ -167,7 +167,7 @@ async def test_a_game_has_the_bots_of_the_table_that_was_sought(lobby: Lobby) ->
 
     main = lobby.hosting.tables.main
     other = TableKind(name="formula", lexicon=main.lexicon, bots={"house": Others})
-    lobby.hosting.tables = Tables(main, [other])
+    lobby.hosting.tables = ServerTables(main, [other])
     for name, kind in (("main", Passer), ("formula", Others)):
         label = {"sides": [{"kind": "bot", "name": "house"}, {"kind": "guest", "name": "ann"}]}
         book = lobby.hosting.new_book(lobby.hosting.tables.find(name), lobby.time, label)
@@ -180,7 +180,7 @@ async def test_a_list_has_what_is_written_down(lobby: Lobby) -> None:
     lobby.seek(lobby.players.named("ann"), Seek(opponent="house"))
     await asyncio.sleep(0)
     (host,) = lobby.hosting.games.values()
-    host._table.book.turns.append(cast("Turn", None))  # which the journal does not have yet
+    host._table.book.turns.append(cast("TurnRecord", None))  # which the journal does not have yet
     (listed,) = lobby.hosting.listed().games
     assert (listed.scores, listed.turns) == ((0, 0), 0)
     await lobby.drain(0, asyncio.Event())
@@ -405,7 +405,7 @@ async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
 
 async def test_a_table_has_no_anchor_that_does_not_play_there(lobby: Lobby) -> None:
     main = lobby.hosting.tables.main
-    lobby.hosting.tables = Tables(main, [TableKind(name="polish", lexicon=main.lexicon)])
+    lobby.hosting.tables = ServerTables(main, [TableKind(name="polish", lexicon=main.lexicon)])
     tables = {"main": LadderTable(), "words": LadderTable(table="polish")}
     settings = LadderSettings(tables=tables, anchors={"house": 1_500.0})
     find = lobby.hosting.tables.find

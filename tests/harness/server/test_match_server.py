@@ -33,7 +33,7 @@ from harness.server import relay
 from harness.server.admission import Admission
 from harness.server.page_analysis.conversation import SUBPROTOCOL as ANALYSIS
 from harness.server.spectating import Spectating
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import KnownTokens, hash_token
 from lexicons.jit import load
 from lexicons.store import load_lexicon
@@ -77,7 +77,7 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
     main = TableKind(lexicon=load_lexicon(), bots={"greedy": lambda: Passer("greedy")})
     async with served(
         tmp_path / "serve.db",
-        offered=Tables(main),
+        offered=ServerTables(main),
         known=tokens,
         tell=running.told.put_nowait,
         admission=param if isinstance(param, Admission) else Admission(),
@@ -414,7 +414,7 @@ async def lend(_name: str) -> Worker:
     return Worker(MemoryChannel.pair()[0])
 
 
-HOUSE = Tables(TableKind(lexicon=load_lexicon(), bots={"house": lambda: Passer("house")}))
+HOUSE = ServerTables(TableKind(lexicon=load_lexicon(), bots={"house": lambda: Passer("house")}))
 
 
 async def hold_a_place(url: str, address: str, heard: asyncio.Queue[str]) -> None:

@@ -21,7 +21,7 @@ from engine.rules.rule_sets import load_rules
 from harness.server.admission import Admission
 from harness.server.play import MOST_WORDS, Offered, PlayAnswers, refuse_strangers
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from lexicons.build import build_word_graph
 from lexicons.store import Lexicon
 from lexicons.wordlist import pack_words
@@ -35,7 +35,7 @@ def main_table() -> TableKind:
 
 
 def play(offered: Offered | None = None, *, needs_token: bool = False) -> PlayAnswers:
-    time, here = TimeControl(initial_ms=60_000), Tables(main_table())
+    time, here = TimeControl(initial_ms=60_000), ServerTables(main_table())
     return PlayAnswers(here, offered or Offered(), lambda: time, needs_token=needs_token)
 
 
@@ -66,7 +66,7 @@ def test_each_table_has_its_words_and_bots() -> None:
     kind = TableKind(
         name="polish", lexicon=words, rules=polish, time=clock, bots={"greedy": Passer}
     )
-    several = Tables(main_table(), [kind, replace(kind, name="alone", bots={})])
+    several = ServerTables(main_table(), [kind, replace(kind, name="alone", bots={})])
     offered = Offered({"static": "is quick", "greedy": "is greedy"})
     answers = PlayAnswers(several, offered, TimeControl, needs_token=False)
     settings = told(answers.settings())

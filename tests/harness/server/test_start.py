@@ -22,7 +22,7 @@ from harness.arbiter.records import Ended, Opened
 from harness.lab.bench.client import Client
 from harness.server.play import Offered
 from harness.server.server import MatchServer
-from harness.server.tables import TableKind, Tables
+from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper
 from protocol.channel import ChannelClosed
 from protocol.websocket import HttpAnswer
@@ -39,7 +39,7 @@ def path(tmp_path: Path) -> Path:
 def server(journal: Journal, told: list[str]) -> MatchServer:
     main = TableKind(lexicon=words(), bots={"greedy": lambda: Passer("greedy")})
     keeper = Gatekeeper(journal, None)
-    return MatchServer(Tables(main), journal, keeper, drain_s=0, tell=told.append)
+    return MatchServer(ServerTables(main), journal, keeper, drain_s=0, tell=told.append)
 
 
 async def leave_games(path: Path) -> None:
@@ -104,7 +104,9 @@ async def test_a_persons_own_server_knows_its_person_by_address(path: Path) -> N
     journal = Journal(path)
     main = TableKind(lexicon=words(), bots={})
     offered = Offered(is_private=True)
-    running = MatchServer(Tables(main), journal, Gatekeeper(journal), offered=offered, drain_s=0)
+    running = MatchServer(
+        ServerTables(main), journal, Gatekeeper(journal), offered=offered, drain_s=0
+    )
     await running.start()
     url = f"ws://127.0.0.1:{running.port}"
     here = [await Client.login(url, "ann", secret=secret) for secret in ("", "ab" * 32)]

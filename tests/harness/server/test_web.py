@@ -22,10 +22,10 @@ from websockets.http11 import Request
 
 from engine.notation.gcg import read_gcg
 from harness.arbiter.journal import Journal
-from harness.arbiter.records import Draws, Opened, Turn
+from harness.arbiter.records import Draws, Opened, TurnRecord
 from harness.page import FOLDER, TYPES
 from harness.server.play import Offered, PlayAnswers
-from harness.server.tables import Tables
+from harness.server.tables import ServerTables
 from harness.server.web import MOST_WAITING, PAST_LISTED, Web
 from protocol.messages import Info
 from protocol.parts import Belief, Candidate, Search, TimeControl
@@ -103,7 +103,7 @@ async def keep(journal: Journal, play: Play, game: str) -> None:
 
 async def test_who_wants_to_play_is_told_how_except_at_a_tournament(served: Served) -> None:
     assert "a tournament is played" in (await served.json("/api/play", 404))["error"]
-    here = Tables(dataclasses.replace(tables().main, bots={"greedy": Passer}))
+    here = ServerTables(dataclasses.replace(tables().main, bots={"greedy": Passer}))
     play = PlayAnswers(here, Offered({"greedy": "plays"}), TimeControl, needs_token=False)
     served.web = Web(cast("Any", served.hosting), None, play=play)
     assert [bot["name"] for bot in (await served.json("/api/play"))["bots"]] == ["greedy"]
@@ -117,7 +117,7 @@ async def test_a_finished_game_is_told_with_racks_and_thoughts(served: Served) -
     play.play_out(lambda _play: "-")
     await keep(served.journal, play, "g1")
     told = await served.json("/api/games/g1")
-    turns = [record for record in play.records if isinstance(record, Turn)]
+    turns = [record for record in play.records if isinstance(record, TurnRecord)]
     assert [turn["rack"] for turn in told["turns"]] == [turn.rack for turn in turns]
     assert [turn["move"] for turn in told["turns"]] == [turn.move for turn in turns]
     first, second = told["turns"][:2]
@@ -268,8 +268,8 @@ async def test_what_is_not_there_is_said_in_a_sentence(served: Served) -> None:
 async def test_a_damaged_game_is_not_told(served: Served) -> None:
     play = thinking(turns=2)
     play.play_out(lambda _play: "-")
-    turn = next(at for at, record in enumerate(play.records) if isinstance(record, Turn))
-    play.records[turn] = replace(cast("Turn", play.records[turn]), score=999)
+    turn = next(at for at, record in enumerate(play.records) if isinstance(record, TurnRecord))
+    play.records[turn] = replace(cast("TurnRecord", play.records[turn]), score=999)
     await keep(served.journal, play, "odd")
     assert (await served.json("/api/games/odd", 500))["error"].startswith("the game can't be read")
 

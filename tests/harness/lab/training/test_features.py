@@ -21,7 +21,7 @@ from harness.lab.study_context import Field
 from harness.lab.training.features import (
     Generation,
     Lesson,
-    Pace,
+    TrainingPace,
     draw_rack_weights,
     lessons,
     observe,
@@ -38,7 +38,7 @@ GAMES = 400
 
 @cache
 def trained() -> RackWeights:
-    return train_features(scowl(), RULES, GAMES, 1, pace=Pace(GAMES // 2, 1))
+    return train_features(scowl(), RULES, GAMES, 1, pace=TrainingPace(GAMES // 2, 1))
 
 
 def test_what_a_turn_teaches() -> None:
@@ -101,7 +101,7 @@ def test_what_is_learned_is_what_players_know() -> None:
 def test_the_same_seed_gives_the_same_weights() -> None:
     told: list[Generation] = []
     again = train_features(
-        scowl(), RULES, GAMES, 1, told.append, pace=Pace(GAMES // 2, 1), threads=2
+        scowl(), RULES, GAMES, 1, told.append, pace=TrainingPace(GAMES // 2, 1), threads=2
     )
     assert again == trained()
     assert [one.games for one in told] == [GAMES // 2, GAMES]
@@ -123,7 +123,7 @@ def test_another_seed_gives_others() -> None:
 @pytest.mark.parametrize(("games", "generation"), [(0, 1), (1, 0)])
 def test_there_is_something_to_learn_from(games: int, generation: int) -> None:
     with pytest.raises(ValueError, match="both must be at least 1"):
-        train_features(scowl(), RULES, games, pace=Pace(generation, 1))
+        train_features(scowl(), RULES, games, pace=TrainingPace(generation, 1))
 
 
 def test_games_too_short_to_teach() -> None:
@@ -177,7 +177,7 @@ def test_what_a_sampled_game_teaches() -> None:
 
 def test_learning_from_sampled_games() -> None:
     told: list[Generation] = []
-    learn = partial(train_features, pace=Pace(3, 2), with_simulation=True)
+    learn = partial(train_features, pace=TrainingPace(3, 2), with_simulation=True)
     one, other = (learn(scowl(), RULES, 6, 2, told.append, threads=many) for many in (1, 2))
     assert one == other
     assert [generation.games for generation in told] == [3, 6, 3, 6]

@@ -31,7 +31,7 @@ from engine.simulation.selfplay import play_static_games
 from harness.lab.study_context import Field
 from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
 from harness.lab.training.racks import Racks
-from harness.lab.training.shares import Share, Tally, Totals, force, play_share, room_for
+from harness.lab.training.shares import RackSums, Share, Totals, force, play_share, room_for
 from harness.workers import Workers
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
@@ -69,7 +69,7 @@ def test_a_share_is_what_its_games_say() -> None:
 def test_adding_up_makes_no_difference_by_order() -> None:
     racks = Racks(TILES, RULES.rack_size)
     ground = Field(few(), RULES, LeaveTable.zero(TILES, RULES.rack_size))
-    tallies: list[Tally] = [
+    tallies: list[RackSums] = [
         play_share(ground, Share(20, (seed,), racks.by_size[4][:seed])) for seed in range(4)
     ]
     one, other = Totals.none(racks), Totals.none(racks)

@@ -20,7 +20,7 @@ from harness.lab.study_context import Field
 from harness.lab.training.winprob import (
     GAMES_A_SHARE,
     MOST_SPREAD,
-    Tally,
+    WinCounts,
     calibration,
     draw_win_probabilities,
     effective_spreads,
@@ -166,23 +166,25 @@ def test_no_games_make_no_shares() -> None:
         share_out(0, 5)
 
 
-def tally_of(games: np.ndarray[tuple[int, int]], half_wins: np.ndarray[tuple[int, int]]) -> Tally:
-    return Tally(games.astype(np.int64), half_wins.astype(np.int64), RULES.rack_size)
+def tally_of(
+    games: np.ndarray[tuple[int, int]], half_wins: np.ndarray[tuple[int, int]]
+) -> WinCounts:
+    return WinCounts(games.astype(np.int64), half_wins.astype(np.int64), RULES.rack_size)
 
 
-def nothing() -> Tally:
+def nothing() -> WinCounts:
     empty = np.zeros((2 * MOST_SPREAD + 1, MOST_UNSEEN))
     return tally_of(empty, empty)
 
 
-def by_chance(seed: int, most: int) -> Tally:
+def by_chance(seed: int, most: int) -> WinCounts:
     chance = np.random.default_rng(seed)
     games = chance.integers(most, size=(2 * MOST_SPREAD + 1, MOST_UNSEEN))
     return tally_of(games, chance.integers(2 * games + 1))
 
 
 @pytest.mark.parametrize("tally", [nothing(), by_chance(1, 2), by_chance(2, 10_000)])
-def test_probabilities_never_fall_when_the_spread_grows(tally: Tally) -> None:
+def test_probabilities_never_fall_when_the_spread_grows(tally: WinCounts) -> None:
     table = fit_win_probabilities(tally)
     assert (table.spreads[0], table.spreads[-1]) == (-MOST_SPREAD, MOST_SPREAD)
     assert (table.unseen[0], table.unseen[-1]) == (1, MOST_UNSEEN)

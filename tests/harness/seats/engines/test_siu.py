@@ -15,7 +15,7 @@ from bot.registry import SeatError
 from bot.seat.offers import Declined
 from bot.seat_text import parse_seat
 from bot.siu.position import read_position
-from bot.siu.settings import Settings
+from bot.siu.settings import SiuSettings
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import parse_move
 from engine.rules.moves import PASS, Exchange, Place
@@ -27,7 +27,7 @@ from harness.seats.engines.engine import EngineChoice
 from harness.seats.engines.process import EngineFailed, EngineProcess
 from harness.seats.engines.siu import SiuEngine
 from harness.seats.engines.siu_terms import (
-    Found,
+    SearchResults,
     game_so_far,
     same_lexicon,
     score_error,
@@ -141,12 +141,12 @@ async def test_half_a_move_is_no_move(games: EngineGames) -> None:
     it = games.engine()
     it.process = await EngineProcess.start(["printf", "bestmove 8D.CAT"], name="it")
     with pytest.raises(EngineFailed, match="exit status 0"):
-        await it._best_within(60, Found())
+        await it._best_within(60, SearchResults())
     await it.close()
 
 
 async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
-    it, found = games.engine(), Found()
+    it, found = games.engine(), SearchResults()
     lines = (f"info gen move {move} score 1 eq 1 leave" for move in ("8D.AT", "8D." + "A" * 9_000))
     it.process = await EngineProcess.start(["printf", "%s\n", *lines, "bestmove pass"], name="it")
     await it._best_within(60, found)
@@ -162,7 +162,7 @@ def test_the_arbiter_reads_a_faulty_placement_and_never_takes_it() -> None:
         ("ex.5.6.7", "ex 5"),
         ("A1.AT.N1", "A1.AT.N1"),
     ):
-        assert Found().answer(said, seen) == taken
+        assert SearchResults().answer(said, seen) == taken
 
 
 async def test_a_move_in_our_terms_is_refused_with_the_engines_form(games: EngineGames) -> None:
@@ -172,7 +172,7 @@ async def test_a_move_in_our_terms_is_refused_with_the_engines_form(games: Engin
 
 def test_of_ever_new_moves_some_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.seats.engines.siu_terms.MOST_MOVES", 2)
-    found = Found()
+    found = SearchResults()
     for move, score in (("8D.AT", 1), ("8D.TA", 1), ("8D.AA", 1), ("8D.AT", 2)):
         found.take(InfoGen(move, score, 1.0, ""))
     assert [(it.move, it.score) for it in found._generated.values()] == [("8D.AT", 2), ("8D.TA", 1)]
@@ -271,15 +271,15 @@ def test_the_rules_are_in_the_question() -> None:
     line = game_so_far(replace(VIEW, rules=spanish), begun, {}).line()
     assert line.startswith(f"position cgp {EMPTY} / 0/0 0 ld spanish; bb 50; etl 1; mcnz 12; moves")
     assert (
-        read_position(game_so_far(replace(VIEW, rules=spanish), begun, {}), Settings()).rules
+        read_position(game_so_far(replace(VIEW, rules=spanish), begun, {}), SiuSettings()).rules
         == spanish
     )
     larger = replace(load_rules("super"), scoreless_limit=4)
     told = trial(larger)
     assert told.cgp.endswith("ld english-super; bdn super; bb 50; etl 7; mcnz 4;")
-    assert read_position(told, Settings()).rules == larger
+    assert read_position(told, SiuSettings()).rules == larger
     for limited in (replace(RULES, pass_limit=2, exchange_limit=0), replace(spanish, pass_limit=9)):
-        assert read_position(trial(limited), Settings()).rules == limited
+        assert read_position(trial(limited), SiuSettings()).rules == limited
 
 
 def test_a_score_on_an_empty_board_tells_board_and_tiles() -> None:
