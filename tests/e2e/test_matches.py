@@ -161,6 +161,15 @@ def test_a_bot_elsewhere_joins_a_server(server: Server, tmp_path: Path) -> None:
             assert relay.stdout.readline() == done.stdout.splitlines(keepends=True)[0]
 
 
+def test_a_bot_that_cant_be_loaded_is_told_before_anything_is_made(tmp_path: Path) -> None:
+    bad = tmp_path / "bad.py"
+    bad.write_text("def load():\n    raise RuntimeError('no weights in this folder')\nload()\n")
+    folder = tmp_path / "match"
+    done = run_command("match", f"{bad}:Bot", "greedy", "--out", folder, status=2)
+    assert f"tilewire: {bad}, line 2, in load: RuntimeError: no weights" in done.stderr
+    assert not folder.exists()
+
+
 def test_what_a_bot_prints_is_kept_and_its_exceptions_are_counted(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text(BREAKS)

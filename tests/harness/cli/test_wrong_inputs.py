@@ -132,7 +132,6 @@ WRONG = [
     ("match gredy greedy", "gredy"),
     ("match 'greedy?x=1' greedy", "'x'"),
     ("match no.py:Bot greedy", "no.py"),
-    ("match raises.py:Bot greedy", "raises.py, line 2, in load: RuntimeError: no weights"),
     ("match nomodule:Bot greedy", "nomodule"),
     ("match greedy ws://", "ws://"),
     ("match greedy greedy --leaves no.klv2", "no.klv2"),
@@ -300,8 +299,6 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "defined.txt").write_text("AA rough lava\n")
     (tmp_path / "swis.toml").write_text('seats = ["static", "rh", "greedy"]\nformat = "swis"\n')
     (tmp_path / "cut.kwg").write_bytes(b"abc")
-    raises = "def load():\n    raise RuntimeError('no weights')\nload()\n"
-    (tmp_path / "raises.py").write_text(raises)
     (tmp_path / "game.gcg").write_text("#player1 a a\n#player2 b b\n>a: AEINRST - +0 0\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
