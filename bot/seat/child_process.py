@@ -32,8 +32,11 @@ MAX_LINE = 1 << 16
 
 TAIL_BYTES = 4_096
 KILL_S = 2.0
-SETTLE_S = 0.25
-"""Longest wait for the exit status and the end of the output; some processes never end."""
+SETTLE_S = 1.0
+"""Longest wait for the exit status and the end of the output; some processes never end.
+
+Its guard ends what it has started before it tells the status, which takes long if cores are busy.
+"""
 
 _MARK = "TILEWIRE_GUARDED"
 """Environment variable that marks a guard's descendants; its value is unique to the guard."""

@@ -7,6 +7,7 @@ import json
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
@@ -143,10 +144,18 @@ def play_on(server: Server, folder: Path, codec: str) -> list[dict[str, Any]]:
 
 def check_pages(server: Server, name: str) -> None:
     """Check that addresses whose answers are stable have all that they had."""
+    while "/api/ladder/games" in PAGES[name] and not ladder_is_read(server):
+        time.sleep(0.05)
     for path, then in PAGES[name].items():
         status, now = server.get(path)
         assert status == 200, path
         assert not lacks(then, json.loads(now), OF_THE_MOMENT), path
+
+
+def ladder_is_read(server: Server) -> bool:
+    """Return whether a ladder has its games; it reads them when the server listens already."""
+    status, told = server.get("/api/ladder/games")
+    return status == 200 and bool(json.loads(told)["games"])
 
 
 def check_games(

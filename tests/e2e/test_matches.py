@@ -161,12 +161,6 @@ def test_a_bot_elsewhere_joins_a_server(server: Server, tmp_path: Path) -> None:
             assert relay.stdout.readline() == done.stdout.splitlines(keepends=True)[0]
 
 
-def test_a_wish_of_a_bot_elsewhere_that_cant_be_granted(server: Server) -> None:
-    joining = ("--bot", f"{server.url}/static", "--name", "myself", "--opponent", "myself")
-    done = run_command("connect", server.url, *joining, status=1)
-    assert "themselves" in done.stderr
-
-
 def test_a_bot_that_cant_be_loaded_is_told_before_anything_is_made(tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("def load():\n    raise RuntimeError('no weights in this folder')\nload()\n")

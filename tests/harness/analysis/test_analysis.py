@@ -95,23 +95,6 @@ def test_a_first_word_may_have_been_played_either_way(lexicon: Lexicon) -> None:
     assert len(legal) == 3
 
 
-def test_on_a_lopsided_board_a_first_word_is_another_the_other_way(lexicon: Lexicon) -> None:
-    multipliers = list(RULES.layout.letter_multipliers)
-    multipliers[7 * 15 + 4] = 4
-    layout = replace(RULES.layout, letter_multipliers=tuple(multipliers))
-    lopsided = replace(RULES, layout=layout)
-    generator = Generator(lexicon, lopsided)
-    start = read_cgp(f"{EMPTY} ACTWORD/ 0/0 0", lopsided)
-    (across,) = ask(generator, lexicon, start, 1, None).candidates
-    assert isinstance(across.move, Place)
-    down = Place(across.move.column, across.move.row, Direction.DOWN, across.move.tiles)
-    question = ask(generator, lexicon, start, 1, down)
-    assert [one.move for one in question.candidates] == [across.move, down]
-    assert question.candidates[1].score < across.score
-    refused = ask(generator, lexicon, start, 1, down, taken_back=True)
-    assert [one.move for one in refused.candidates] == [across.move, down]
-
-
 def findings(
     cgp: str, rollouts: int, played: int | None = None, seed: int = 0, **options: Any
 ) -> Findings:

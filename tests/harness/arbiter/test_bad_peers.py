@@ -14,15 +14,11 @@ from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
 from harness.lab.bench.client import Client
-from protocol.channel import ChannelClosed
 from protocol.messages import (
     Error,
-    Goodbye,
     Info,
     Move,
-    Ping,
     Played,
-    Pong,
     Ready,
     Resign,
     Seek,
@@ -122,27 +118,6 @@ async def test_a_bad_opening_is_answered_and_closed(url: str) -> None:
                 await socket.recv()
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1008
-
-
-async def test_the_right_token_opens_a_claimed_name(url: str) -> None:
-    headers = {"Authorization": "Bearer the right one"}
-    async with connect(
-        url, subprotocols=[Subprotocol("tilewire.v1.msgpack")], additional_headers=headers
-    ) as socket:
-        await socket.send(msgpack.packb({"type": "hello", "role": "player", "name": "claimed"}))
-        assert msgpack.unpackb(await socket.recv())["type"] == "welcome"
-
-
-async def test_the_newest_login_counts(url: str) -> None:
-    old = await Client.login(url, "carol")
-    new = await Client.login(url, "carol")
-    goodbye = await old.expect(Goodbye)
-    assert goodbye.code == "replaced"
-    with pytest.raises(ChannelClosed):
-        await old.receive()
-    await new.channel.send(Ping(id=3))
-    assert (await new.expect(Pong)).id == 3
-    await new.close()
 
 
 async def test_out_of_turn_replayed_and_forged_messages_change_nothing(url: str) -> None:

@@ -11,10 +11,8 @@ import weakref
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from urllib.parse import quote
 
 import pytest
-from bot_table import MemoryChannel
 from guests import on_turn, two_at_a_table
 from passing_seats import Passer
 from servers import served, url_of
@@ -32,12 +30,10 @@ from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.lab.bench.client import Client
 from harness.seats.seat_factory import SeatMaker
-from harness.seats.seats import GuestSeat, ProcessSeat, Worker
+from harness.seats.seats import GuestSeat, ProcessSeat
 from harness.server.admission import GAME_BYTES, Admission
-from harness.server.tables import ServerTables, TableKind
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
-from protocol.codec import JSON
 from protocol.messages import (
     Error,
     GameOver,
@@ -52,29 +48,11 @@ from protocol.messages import (
     Refused,
     Resign,
     Resume,
-    Seeking,
     Watch,
     YourTurn,
 )
-from protocol.parts import Belief, Search, TimeControl
+from protocol.parts import Belief, TimeControl
 from protocol.websocket import dial
-
-
-async def test_a_bot_that_is_back_leaves_room_for_a_game(tmp_path: Path) -> None:
-    async def lend(_name: str) -> Worker:
-        return Worker(MemoryChannel.pair()[0])
-
-    bots = ServerTables(TableKind(lexicon=load_lexicon(), bots={"ünis": lambda: Passer("ünis")}))
-    path = tmp_path / "serve.db"
-    async with served(path, offered=bots, open_bot=lend, max_games=1) as server:
-        url = url_of(server)
-        arbiter = await Client.login(f"{url}/{quote('ünis')}", "afar", "arbiter")
-        ann = await Client.login(url, "ann")
-        await ann.seek("ünis")
-        await ann.expect(Seeking)
-        await arbiter.close()
-        await ann.expect(NewGame)
-        await ann.close()
 
 
 async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
@@ -389,21 +367,6 @@ async def test_a_game_is_freed_as_it_ends_without_the_collector(
             gc.enable()
 
 
-async def test_seeking_in_mid_game_stops_nobody_else_from_playing(url: str) -> None:
-    a, b, game = await two_at_a_table(url)
-    mover, other, turn = await on_turn(a, b)
-    await other.seek("nobody")
-    assert (await other.expect(Error)).code == "busy"
-    await mover.channel.send(Resign(game=game, seq=turn.seq))
-    await other.expect(GameOver)
-    c, d = await Client.login(url, "carl"), await Client.login(url, "dora")
-    await c.seek("dora")
-    await d.seek("carl")
-    assert (await c.expect(NewGame)).game == (await d.expect(NewGame)).game
-    for client in (a, b, c, d):
-        await client.close()
-
-
 @asynccontextmanager
 async def hosted(
     journal: Journal, seats: tuple[Seat, Seat], *names: frozenset[str]
@@ -419,49 +382,6 @@ async def hosted(
 
 
 # --- what a player thinks -------------------------------------------------------------------------
-
-THINKS = """
-from bot.player import Choice, Considered, Player, Searched
-from engine.rules.moves import PASS
-
-class Thinks(Player):
-    def choose(self, view, budget):
-        moves = view.legal_moves()[:2]
-        found = [Considered(one.move, score=one.score, win=0.625, win_error=0.125, equity=12.75,
-                            equity_error=1.5, samples=4321) for one in moves]
-        budget.offer(Choice(moves[0].move, candidates=tuple(found)))
-        return Choice(PASS, text="nobody is to know", candidates=tuple(found[::-1]),
-                      search=Searched("guesses", plies=1))
-"""
-
-
-async def test_what_a_player_thinks_is_kept_and_told_to_nobody(tmp_path: Path) -> None:
-    (tmp_path / "thinks.py").write_text(THINKS)
-    journal = Journal(tmp_path / "j.db")
-    maker = SeatMaker(parse_seat(f"{tmp_path}/thinks.py:Thinks"), "thinker", Equipment())
-    passer = Passer("passer")
-    thinker = ProcessSeat("thinker", maker.worker)
-    async with hosted(journal, (thinker, passer)) as (host, watched):
-        assert (await host.run()).outcome == "zeroes"
-    (kept,) = journal.finished()
-    journal.close()
-    await maker.close()
-    thoughts = [record for record in kept.records if isinstance(record, Thought)]
-    assert {thought.seq for thought in thoughts} == {1, 3, 5}
-    for thought in thoughts:
-        assert (thought.seat, len(thought.candidates)) == (0, 2)
-        best = thought.candidates[0]
-        assert (best.win, best.win_error, best.equity, best.equity_error, best.samples) == (
-            *(0.625, 0.125, 12.75, 1.5),
-            4321,
-        )
-    assert thoughts[-1].text == "nobody is to know"
-    assert thoughts[-1].search == Search(phase="guesses", plies=1)
-    for told in (passer.heard, watched):
-        assert isinstance(told[-1], GameOver)
-        frames = [str(JSON.encode(message)) for message in told]
-        assert not any("nobody is to know" in frame or "4321" in frame for frame in frames)
-
 
 # --- how opponents play ---------------------------------------------------------------------------
 

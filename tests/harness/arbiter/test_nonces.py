@@ -279,12 +279,6 @@ def test_the_nonce_of_a_bot_of_version_1_is_fixed_with_the_others_commitment() -
     assert play.book.nonces == NONCES
 
 
-def test_two_bots_of_version_1_play_as_before() -> None:
-    play = Play(SHORT).start()
-    assert kinds(play) == [Began]
-    assert play.told(0, Committed) == play.told(1, Committed) == []
-
-
 def test_a_known_seed_needs_no_nonces() -> None:
     play = Play(SHORT, draws=Draws.seeded(7, 1), own_nonces=NONCES).start()
     offers = [offer for seat in (0, 1) for offer in play.told(seat, NewGame)]

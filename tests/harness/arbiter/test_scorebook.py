@@ -123,17 +123,6 @@ def test_the_time_that_a_host_was_down_is_charged_to_nobody() -> None:
     assert turn.think_ms == 11_500
 
 
-def test_the_clock_of_a_seat_that_does_not_come_back_runs_after_a_while() -> None:
-    play = Play(TIME).start()
-    again = in_a_new_host(play, play.note(), down_ms=0)
-    again.wait(TIME.ready_ms - 1)
-    assert not again.book.clock_runs
-    again.wait(1)
-    assert again.book.clock_runs
-    again.wait(5 * MINUTE + TIME.max_overtime_ms + TIME.lag_ms + 1)
-    assert (again.result.outcome, again.result.winner) == ("time", 1)
-
-
 def test_a_note_of_an_earlier_turn_says_nothing_about_this_one() -> None:
     play = Play(TIME).start()
     play.wait(40_000)

@@ -62,14 +62,6 @@ def test_who_watches_a_game_that_never_began_is_offered_its_start_and_its_end() 
     assert (offer.seq, offer.clocks, offer.rack, verdict.seq) == (0, None, None, 0)
 
 
-def test_who_never_comes_does_not_play_either() -> None:
-    play = Play(SHORT)
-    play.come(1)
-    play.ready(1)
-    play.wait(5_000)
-    assert outcome(play) == ("no_show", 1)
-
-
 def test_a_seat_may_be_ready_leave_and_come_back_before_the_start() -> None:
     play = Play(SHORT)
     play.come(0)

@@ -39,11 +39,6 @@ def test_what_is_typed_wrong(
     assert word in tilewire.err
 
 
-def test_a_server_that_is_not_there(tilewire: CommandLine, admin: tuple[str, ...]) -> None:
-    assert tilewire("admin", URL, "list", *admin) == 1
-    assert URL in tilewire.err
-
-
 def test_times_are_written_as_everywhere(
     tilewire: CommandLine, admin: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,7 +9,6 @@ import pty
 import re
 import signal
 import subprocess
-import sys
 import time
 from collections import Counter
 from pathlib import Path
@@ -88,22 +87,6 @@ def test_candidates_are_legal_moves_with_all_their_figures(tilewire: CommandLine
     assert verdict["ahead_of_played"] is verdict["phony"] is verdict["not_compared"] is None
 
 
-def test_a_table_and_a_verdict_for_people(tilewire: CommandLine) -> None:
-    cgp = POSITION.replace("AEGILNV/EIMNTTX", "AEGILNV/")
-    assert tilewire("analyze", cgp, "--rollouts", 400) == 0
-    lines = tilewire.out.splitlines()
-    assert lines[0] == "AEGILNV, 28 : −7, 78 in the bag"
-    assert flat(lines[1]) == "move score leave static win % equity behind samples"
-    assert "1 11E VEALING" in lines[2]
-    assert "after 11E VEALING" in tilewire.out
-    assert "400 rollouts" in tilewire.out
-    assert "2 plies; seed 0; ± is 95 %" in tilewire.out
-    assert "equity: points gained on the opponent" in flat(tilewire.out)
-    assert "The best is 11E VEALING: it wins " in flat(tilewire.out)
-    assert max(map(len, lines)) <= 80
-    assert "\x1b" not in tilewire.out
-
-
 def test_time_ends_it(tilewire: CommandLine) -> None:
     assert tilewire.json("analyze", POSITION, "--time", "30ms")["rollouts"] > 1
 
@@ -137,21 +120,6 @@ def test_tiles_that_the_opponent_is_known_to_hold(tilewire: CommandLine) -> None
     assert len({*scores, unknown["after_best"][0]["score"]}) == 3
 
 
-def test_other_tiles_have_win_probabilities_by_a_formula(
-    tilewire: CommandLine, words: Path, tmp_path: Path
-) -> None:
-    embedded = Path(sys.modules["lexicons"].__path__[0]) / "data" / "english.csv"
-    tiles = tmp_path / "more.csv"
-    tiles.write_text(embedded.read_text().replace("E,e,12,", "E,e,13,"))
-    options = ("--lexicon", words, "--distribution", tiles, *FEW)
-    behind, ahead = (
-        tilewire.json("analyze", f"{EMPTY} ACSTEER/ {scores} 0", *options)["candidates"][0]["win"]
-        for scores in ("0/150", "150/0")
-    )
-    assert behind < 0.4
-    assert ahead > 0.8
-
-
 # --- late in the game ---------------------------------------------------------------------------
 
 
@@ -168,13 +136,6 @@ def test_an_empty_bag_is_solved(tilewire: CommandLine) -> None:
     assert "The best is 12A TOU(N): " in flat(tilewire.out)
     assert tilewire("analyze", f"{GAME}@22", "--candidates", 1) == 0
     assert "it cost 23.0 points." in flat(tilewire.out)
-
-
-def test_the_cost_of_an_endgame_turn_is_that_of_the_solver(tilewire: CommandLine) -> None:
-    """Played on by static players, 4A ZARAPE lost 46 points."""
-    ends = [tilewire.json("endgame", f"{GAME}@{line}")["spread"] for line in (19, 20)]
-    lost = tilewire.json("analyze", f"{GAME}@19", *FEW)["verdict"]["ahead_of_played"]
-    assert lost["points"] == ends[0] + ends[1] == 12
 
 
 def test_with_few_tiles_in_the_bag_rollouts_go_to_the_end(tilewire: CommandLine) -> None:
@@ -251,11 +212,6 @@ def test_why_the_best_move_is_better_is_there_for_programs_too(tilewire: Command
     assert best["verdict"]["why"] is None
 
 
-def test_the_best_move_was_played(tilewire: CommandLine) -> None:
-    assert tilewire("analyze", f"{GAME}@6", "--rollouts", 64, "--candidates", 1) == 0
-    assert "was played." in flat(tilewire.out)
-
-
 def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) -> None:
     options = (f"{SHORT_GAME}@2", "--lexicon", words, "--rollouts", 300)
     found = tilewire.json("analyze", *options)
@@ -267,17 +223,6 @@ def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) 
     assert tilewire("analyze", *options) == 0
     assert "H8 (S)eA*" in tilewire.out
     assert "* SeA is not a word of few" in tilewire.out
-
-
-def test_a_play_that_was_taken_back_is_never_best(tilewire: CommandLine, words: Path) -> None:
-    path = FIXTURES / "gcg" / "phony.gcg"
-    sea = words.with_name("sea.txt")
-    sea.write_text("sea\n")  # the one play that there is
-    for lexicon in (words, sea):
-        verdict = tilewire.json("analyze", f"{path}@2", "--lexicon", lexicon, *FEW)["verdict"]
-        assert verdict["phony"]
-        assert verdict["best"] != "H8 .EA"
-        assert verdict["ahead_of_played"]["move"] == "H8 .EA"
 
 
 def test_an_exchange_whose_tiles_are_not_recorded(tilewire: CommandLine) -> None:
@@ -333,23 +278,6 @@ def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert "over 12 turns" in flat(tilewire.out)
     assert "over 11 turns" in flat(tilewire.out)
     assert max(map(len, lines)) <= 80
-
-
-def test_where_nothing_can_be_told_there_is_no_best(tilewire: CommandLine) -> None:
-    assert tilewire("analyze", SHORT_GAME, "--rollouts", 1, "--candidates", 3) == 0
-    opening, sheet, _ = tilewire.out.split("\n\n")
-    assert "--rollouts" in flat(opening)
-    head, *rows = sheet.splitlines()
-    assert head.startswith("line player")
-    assert [row.split()[-6:] for row in rows[:2]] == [["–"] * 6] * 2
-    assert "below 0" not in tilewire.out
-
-
-def test_turns_of_which_nothing_can_be_told_are_named(tilewire: CommandLine) -> None:
-    assert tilewire("analyze", GAME, "--rollouts", 1, "--candidates", 1) == 0
-    said = flat(tilewire.out)
-    assert " of any turn" not in said, "five turns have an empty bag"
-    assert " of lines 1, 2, " in said
 
 
 def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:
@@ -528,19 +456,6 @@ def test_costs_that_are_not_proven_count_in_no_figure(
     monkeypatch.setattr("bot.search.analysis.findings.NODES_A_ROLLOUT", 1)
     assert sum(row["turns"] for row in tilewire.json("analyze", *few)["players"]) < 5
     assert "not proven" in tilewire.err
-
-
-def test_a_costly_turn_without_its_rack_is_told_first(
-    tilewire: CommandLine, tmp_path: Path
-) -> None:
-    text = (FIXTURES / "games" / "static_greedy.gcg").read_text()
-    events = [line for line in text.splitlines() if line.startswith(">")][:10]
-    bare = [re.sub(r": \S+ ", ": ", line) for line in events]
-    path = tmp_path / "bare.gcg"
-    path.write_text("\n".join(["#player1 static", "#player2 greedy", *bare, ""]))
-    assert tilewire("analyze", path, "--rollouts", 3_600, "--candidates", 8) == 0
-    said = " ".join(tilewire.out.partition("line player")[0].split())
-    assert "line 10, greedy: The rack is not recorded, only ?AFIP of it" in said
 
 
 def test_games_without_racks_have_means_but_no_grades(

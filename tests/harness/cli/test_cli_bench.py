@@ -85,16 +85,6 @@ def test_leave_tables_by_name(tilewire: CommandLine, words: Path) -> None:
     assert "./synthetic" in tilewire.err
 
 
-def test_a_table_that_was_trained_on_other_words_is_told_of(
-    tilewire: CommandLine, words: Path
-) -> None:
-    tilewire.json("bench", "selfplay", "--games", "2", "--lexicon", words, "--threads", "2")
-    (told,) = (line for line in tilewire.err.splitlines() if "trained" in line)
-    assert "scowl" in told
-    tilewire.json("bench", "selfplay", "--games", "1")
-    assert "trained" not in tilewire.err
-
-
 def test_rollouts_of_a_position(tilewire: CommandLine) -> None:
     found = tilewire.json("bench", "sim", "--rollouts", "32")
     assert found["iterations_per_s"] == found["by_plies"]["2"] > 0

@@ -145,21 +145,12 @@ def test_what_a_process_held_counts_when_another_follows_it(
     assert found["memory_mb"] is None or found["memory_mb"] > 300
 
 
-@pytest.mark.parametrize(
-    ("answer", "problem"),
-    [
-        ("sys.exit(3)", "{file}, line 5, in choose: RuntimeError: "),
-        ("return view.legal_moves()[0]", "TypeError: write .move behind it, "),
-    ],
-)
-def test_what_goes_wrong_everywhere_is_told_once(
-    tilewire: CommandLine, file: Path, answer: str, problem: str
-) -> None:
-    choose = f"    def choose(self, view, budget):\n        {answer}\n"
-    file.write_text(f"import sys\nfrom bot.player import Player\nclass Bad(Player):\n{choose}")
+def test_what_goes_wrong_everywhere_is_told_once(tilewire: CommandLine, file: Path) -> None:
+    choose = "    def choose(self, view, budget):\n        return view.legal_moves()[0]\n"
+    file.write_text(f"from bot.player import Player\nclass Bad(Player):\n{choose}")
     assert tilewire("check", "bot.py", "--time", "20s", "--games", 0) == 1
     problems = tilewire.out.partition("\n\n")[2]
-    assert problems.startswith(f"opening, and 9 others:\n{problem.format(file=file)}")
+    assert problems.startswith("opening, and 9 others:\nTypeError: write .move behind it, ")
 
 
 @pytest.mark.parametrize(

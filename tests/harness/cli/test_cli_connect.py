@@ -29,6 +29,7 @@ from protocol.messages import (
     Resign,
     Seek,
     Seeking,
+    Standings,
     Started,
     Welcome,
 )
@@ -190,14 +191,6 @@ def test_who_is_kicked_learns_why() -> None:
         games.on_message(Goodbye(code="kicked", message="kicked by hannah: too loud"))
 
 
-def test_no_games_are_told_as_json_only(capsys: pytest.CaptureFixture[str]) -> None:
-    games = _Games("me", 2, False, "scowl")
-    games.show(as_json=False)
-    assert capsys.readouterr() == ("", "")
-    games.show(as_json=True)
-    assert json.loads(capsys.readouterr().out)["games"] == 0
-
-
 def test_an_opponent_that_is_not_there(capsys: pytest.CaptureFixture[str]) -> None:
     seeking = Seeking(opponent="gredy", games=1, absent=ABSENT)
     with pytest.raises(TurnedAway, match="--wait"):
@@ -247,6 +240,8 @@ class Turning:
                 await channel.send(Welcome(name="scripted"))
             elif isinstance(message, Hello | Seek):
                 await channel.send(self.answer)
+            elif isinstance(message, Standings):
+                await channel.send(Error(code="no_tournament", message="none is played"))
 
 
 def test_who_is_turned_away_learns_what_to_do(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -295,22 +290,11 @@ def test_a_server_that_is_lost_and_another_event_in_its_place(tilewire: CommandL
     assert "another event" in last
 
 
-def test_a_bot_that_can_not_be_made_asks_no_server(tilewire: CommandLine) -> None:
-    assert tilewire("connect", "ws://127.0.0.1:1", "--bot", "static?temperature=hot") == 2
-    assert "'hot'" in tilewire.err
-
-
 def test_a_bot_that_can_not_be_loaded_asks_no_server(tilewire: CommandLine, tmp_path: Path) -> None:
     bad = tmp_path / "bad.py"
     bad.write_text("raise RuntimeError('no')\n", encoding="utf-8")
     assert tilewire("connect", "ws://127.0.0.1:1", "--bot", f"{bad}:Bad") == 2
     assert tilewire.err.startswith(f"tilewire: {bad}, line 1, in <module>: RuntimeError: no")
-
-
-def test_a_token_that_can_not_be_read(tilewire: CommandLine, tmp_path: Path) -> None:
-    joining = ("connect", "ws://127.0.0.1:1", "--bot", "greedy", "--token-file")
-    assert tilewire(*joining, tmp_path) == 2
-    assert str(tmp_path) in tilewire.err
 
 
 @pytest.mark.parametrize("text", ["", "first\nsecond\n", "ann 0123\n"])

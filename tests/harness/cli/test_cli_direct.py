@@ -23,11 +23,6 @@ URL = "ws://127.0.0.1:9"
 NO_FILES = AccessFiles(None, None, None)
 
 
-def test_a_server_that_is_not_there(tilewire: CommandLine) -> None:
-    assert tilewire("direct", URL, "standings") == 1
-    assert URL in tilewire.err
-
-
 def test_the_standings_are_two_tables() -> None:
     listed = StandingList(
         round=2,

@@ -195,10 +195,3 @@ def test_a_line_of_a_game(tilewire: CommandLine, asks: Asks, tmp_path: Path) -> 
     assert len(found["pv"]) == len(found["scores"])
     assert asks("endgame", f"{sheet}@3") == 2
     assert f"{sheet}@3" in tilewire.err
-
-
-def test_a_full_bag_is_for_neither_solver(tilewire: CommandLine) -> None:
-    opening = f"{'/'.join(['15'] * 15)} AEINRST/ 0/0 0"
-    for command in ("endgame", "preendgame"):
-        assert tilewire(command, opening) == 2
-        assert "tilewire analyze" in " ".join(tilewire.err.split())

@@ -6,7 +6,6 @@ import hashlib
 import json
 import shutil
 import socket
-import struct
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,7 +62,6 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = leaves_worth(cyrillic, {(29,): 3.0})
     write_klv(folder / "cyrillic.klv2", table)
     write_klv(folder / "zero.klv2", LeaveTable.zero(tiles))
-    (folder / "short.klv2").write_bytes(struct.pack("<I", 1_000))
     return folder
 
 
@@ -78,13 +76,8 @@ def files(made: Path, tmp_path: Path) -> Path:
     ("options", "word"),
     [
         (("--lexicon", "nosuch"), "'nosuch'"),
-        (("--leaves", "none.klv2"), "none.klv2"),
         (("--leaves", "broken"), "broken"),
-        (("--leaves", "short.klv2"), "short.klv2"),
         (("--leaves", "cyrillic.klv2"), "cyrillic.klv2"),
-        (("--leaves", "./formula"), "formula"),
-        (("--winprob", "none.csv"), "none.csv"),
-        (("--winprob", "broken"), "broken, line 1"),
         (("--winprob", "percent.csv"), "percent.csv, line 2"),
         (("--threads", "0"), "--threads"),
     ],

@@ -79,17 +79,6 @@ def test_json_has_the_keys_that_it_is_said_to_have(tilewire: CommandLine) -> Non
     assert 0 < found["bingo"]["posterior_error"] < 0.03
 
 
-def test_models_differ_and_take_their_points(tilewire: CommandLine) -> None:
-    def entropy(*options: object) -> float:
-        return float(tilewire.json("infer", OPENING, *IMINO, *options)["entropy"])
-
-    sharp = entropy("--model", "deterministic")
-    assert entropy("--model", "margin", "--margin", 0) == pytest.approx(sharp)
-    assert sharp < entropy("--model", "margin") < entropy("--model", "margin", "--margin", 20)
-    assert entropy("--temperature", 0.5) < entropy("--temperature", 5)
-    assert entropy() == entropy("--model", "soft")
-
-
 def test_a_rack_that_is_given_is_looked_at_only_for_where_its_leave_ranks(
     tilewire: CommandLine,
 ) -> None:
@@ -102,13 +91,6 @@ def test_a_rack_that_is_given_is_looked_at_only_for_where_its_leave_ranks(
     assert truth["posterior"] > truth["prior"]
 
 
-def test_without_our_rack_it_is_seen_as_an_onlooker_does(tilewire: CommandLine) -> None:
-    found = tilewire.json("infer", f"{EMPTY} / 0/0 0", *IMINO, "--model", "deterministic")
-    assert found["leaves_considered"] > 372 - 20
-    assert tilewire("infer", f"{EMPTY} / 0/0 0", *IMINO) == 0
-    assert "8D IMINO, 16 points; no rack is known, 86 in the bag" in tilewire.out
-
-
 def test_the_budget_says_what_was_not_looked_at(tilewire: CommandLine) -> None:
     found = tilewire.json("infer", OPENING, *IMINO, "--racks", 100)
     assert found["leaves_considered"] == 372
@@ -116,13 +98,6 @@ def test_the_budget_says_what_was_not_looked_at(tilewire: CommandLine) -> None:
     assert 0 < found["unseen_mass"] < 1
     assert tilewire("infer", OPENING, *IMINO, "--racks", 100) == 0
     assert "100 of 372 leaves looked at, " in tilewire.out
-
-
-def test_a_rack_is_looked_at_when_there_is_no_time(tilewire: CommandLine, tmp_path: Path) -> None:
-    path = tmp_path / "one.png"
-    found = tilewire.json("infer", OPENING, *IMINO, "--time", "0s", "--plot", path)
-    assert len(found["top"]) == 1
-    assert path.exists()
 
 
 def test_a_play_that_no_rack_would_make_tells_nothing(tilewire: CommandLine) -> None:
@@ -261,7 +236,7 @@ def test_bad_input_is_one_sentence(
 ) -> None:
     given = () if play is None else ("--play", play)
     assert tilewire("infer", what, *given) == 2
-    assert tilewire.err.startswith("tilewire: ")
-    assert word in tilewire.err
-    assert tilewire.err.count("\n") == 1
+    (sentence,) = (line for line in tilewire.err.splitlines() if not line.endswith(" so far"))
+    assert sentence.startswith("tilewire: ")
+    assert word in sentence
     assert tilewire.out == ""

@@ -17,7 +17,6 @@ import pytest
 from command_line import CommandLine
 from match_samples import game, match_config
 
-from bot.equipment import tables_for
 from bot.seat.containment import Containment
 from engine.rules.rule_sets import load_rules
 from harness.arbiter.rules_on_wire import rules_on_wire
@@ -34,7 +33,6 @@ from harness.matches.report import summarize
 from harness.matches.sequential import SequentialTest, parse_hypotheses
 from harness.matches.significance import pairs_needed
 from lexicons.store import load_lexicon
-from lexicons.tables import leaves_for, win_probabilities_for
 
 GCG = Path(__file__).parents[2] / "fixtures" / "games"
 BOT = f"{hostile_bots.__file__}:Pries?mark=x"
@@ -363,14 +361,6 @@ def test_rules_of_ones_own_need_their_words_and_tables(
         assert tilewire(*match, "--lexicon", words, table, "trained") == 2
         assert "'trained'" in tilewire.err
     assert not (tmp_path / "out").exists()
-
-
-def test_luck_can_be_measured_with_other_tiles(tmp_path: Path) -> None:
-    rules, words = with_own_rules(tmp_path)
-    tiles = load_rules(rules).distribution
-    leaves, chances = tables_for(match_config().equipment, load_lexicon(words, tiles).distribution)
-    assert leaves is leaves_for(tiles)
-    assert chances is win_probabilities_for(tiles)
 
 
 def test_rules_that_changed_are_noticed_before_a_game_is_added(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
@@ -98,14 +97,6 @@ def test_a_rack_alone_is_an_opening(tilewire: CommandLine) -> None:
         assert tilewire("generate", what) == 2
 
 
-def test_a_review_of_a_game_of_other_words_warns(tilewire: CommandLine, tmp_path: Path) -> None:
-    path = tmp_path / "game.gcg"
-    path.write_text("#player1 a A\n#player2 b B\n#lexicon NWL20\n>a: AEIRSST 8H AS +4 4\n")
-    assert tilewire("analyze", path, "--rollouts", 2, "--candidates", 1) == 0
-    assert tilewire.err.count("tilewire: ") == 1
-    assert "NWL20" in tilewire.err
-
-
 @pytest.mark.parametrize(
     ("command", "racks", "options"),
     [
@@ -198,12 +189,3 @@ def test_a_game_that_began_in_a_position_is_shown_and_analysed_from_there(
 
 
 # --- leaves ---------------------------------------------------------------------------------------
-
-
-def test_leaves_as_json(tilewire: CommandLine) -> None:
-    assert tilewire("leaves", "QU", "?", "--json", "--top", 2) == 0
-    found = json.loads(tilewire.out)
-    assert [row["leave"] for row in found["leaves"]] == ["QU", "?"]
-    worths = [row["worth"] for row in (*found["best"], *reversed(found["worst"]))]
-    assert worths == sorted(worths, reverse=True)
-    assert [len(found[end]) for end in ("best", "worst")] == [2, 2]

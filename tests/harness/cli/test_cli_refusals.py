@@ -116,7 +116,6 @@ def test_strangers_may_play_only_where_that_is_said(
     "command",
     [
         ("match", "static", "greedy", "--out"),
-        ("tournament", "static", "greedy", "vanilla", "--out"),
         ("play", "--no-browser", "--db"),
         ("serve", "--port", "0", "--db"),
         ("serve", "--port", "0", "--config", "server.toml", "--db"),

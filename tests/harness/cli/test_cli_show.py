@@ -48,12 +48,6 @@ def test_a_game_up_to_a_line(tilewire: CommandLine) -> None:
     assert "no moves" in tilewire.out
 
 
-def test_a_line_that_is_not_there(tilewire: CommandLine) -> None:
-    assert tilewire("show", GAME, "--turn", 7) == 2
-    assert "0 to 6" in tilewire.err
-    assert tilewire.out == ""
-
-
 def test_moves_alone(tilewire: CommandLine) -> None:
     assert tilewire("show", GAME, "--moves", "--turn", "2") == 0
     assert "H8 (S)eA" in tilewire.out
@@ -69,22 +63,6 @@ def test_every_readable_game_is_printed_or_refused_with_a_sentence(
     status = tilewire("show", path)
     assert status == (2 if path.stem == "three_players" else 0)
     assert all(len(line) <= 80 for line in tilewire.out.splitlines())
-
-
-@pytest.mark.parametrize(
-    "path",
-    [*(FIXTURES / "gcg").glob("refused*/*.gcg")],
-    ids=lambda path: path.stem,
-)
-def test_a_bad_file_is_named_with_its_line_and_the_reason(
-    tilewire: CommandLine, path: Path
-) -> None:
-    assert tilewire("show", path, "--strict") == 2
-    assert tilewire.err.startswith(f"tilewire: {path}")
-    assert "Traceback" not in tilewire.err
-    assert tilewire.out == ""
-    assert tilewire("show", path) in (0, 2)
-    assert tilewire.err.startswith(f"tilewire: {path}")
 
 
 def test_the_line_of_a_wrong_score(tilewire: CommandLine) -> None:
@@ -143,14 +121,6 @@ def test_a_position_that_is_none(tilewire: CommandLine, tmp_path: Path) -> None:
     assert tilewire("show", POSITION, "--turn", "1") == 2
     assert "CGP" in tilewire.err
     assert tilewire("show", "9" * 5_000 + "/1 / 0/0 0") == 2
-
-
-def test_unknown_tiles_or_boards(tilewire: CommandLine) -> None:
-    assert tilewire("show", "x\0y") == 2
-    assert tilewire("show", GAME, "--distribution", "klingon") == 2
-    assert "'klingon'" in tilewire.err
-    assert tilewire("show", GAME, "--layout", "round") == 2
-    assert "'round'" in tilewire.err
 
 
 def test_names_in_a_file_cannot_touch_the_terminal(tilewire: CommandLine, tmp_path: Path) -> None:

@@ -168,13 +168,6 @@ def test_checkpoints_that_are_not_gone_on_with(
     assert checkpoint.is_file()
 
 
-def test_whether_a_training_is_gone_on_with_is_said(
-    tilewire: CommandLine, ground: Path, stopped: Path
-) -> None:
-    options = (*LONG, *on(ground))
-    refused(tilewire, "--resume", "leaves", "--out", stopped, *options)
-
-
 # --- what is refused ------------------------------------------------------------------------------
 
 

@@ -267,16 +267,6 @@ def test_too_many_games(tilewire: CommandLine) -> None:
     assert tilewire.out == ""
 
 
-def test_a_game_that_is_not_on(tilewire: CommandLine) -> None:
-    unknown = Error(code="unknown_game", message="no game 'x' is on", game="x")
-    with Scripted(Script([[unknown]])) as url:
-        assert tilewire("watch", url, "x") == 1
-        assert "no game 'x' is on" in tilewire.err
-    with Scripted(Script([[OFFER, STARTED, PLAYS[0]], [unknown]])) as url:
-        assert tilewire("watch", url, GAME) == 1
-    assert tilewire.err.startswith("tilewire: ")
-
-
 def test_nobody_there(tilewire: CommandLine) -> None:
     with Scripted(Script([])) as url:
         pass
@@ -332,11 +322,6 @@ def test_the_clocks_stop_with_the_game() -> None:
     assert over.clocks_at(99_000) == (1_499_000, 1_500_000)
     assert over.on_turn is None
     assert result(over) == RESULT
-
-
-def test_the_bag_is_known_before_the_first_move() -> None:
-    assert known(0).bag == 86
-    assert known(2).bag == PLAYS[1].bag
 
 
 @pytest.mark.parametrize(

@@ -362,11 +362,10 @@ def test_output_that_nobody_reads_ends_a_command_as_other_tools() -> None:
     assert (done.returncode, done.stderr) == (141, b"")
 
 
-@pytest.mark.parametrize("arguments", [("lexicon", "list"), ("--help",)], ids=" ".join)
-def test_a_full_disk_is_told(arguments: tuple[str, ...]) -> None:
+def test_a_full_disk_is_told() -> None:
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            [*COMMAND, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+            [*COMMAND, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 1
     assert done.stderr.startswith("tilewire: ")
@@ -415,16 +414,15 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in files if not path.name.endswith(("-shm", "-wal"))}
 
 
-@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
-def test_a_terminal_of_few_characters_gets_others(encoding: str) -> None:
+def test_a_terminal_of_few_characters_gets_others() -> None:
     done = subprocess.run(
-        [*COMMAND, "match", "--help"],
-        env={**os.environ, "PYTHONIOENCODING": encoding},
+        [*COMMAND, "token", "--help"],
+        env={**os.environ, "PYTHONIOENCODING": "ascii"},
         capture_output=True,
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
-    done.stdout.decode(encoding)
+    done.stdout.decode("ascii")
 
 
 def test_json_is_whole_on_a_terminal_of_few_characters() -> None:

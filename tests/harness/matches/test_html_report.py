@@ -116,14 +116,6 @@ def test_a_page_has_the_values_of_the_event(folder: Path) -> None:
     ]  # fmt: skip
 
 
-def test_a_page_has_charts_of_all_players(folder: Path) -> None:
-    html = as_html(read_event(folder))
-    assert html.count("<svg") == 4 + 4 + 1 + 1
-    assert html.count('<rect class="box"') == 4
-    for name in ("static", "greedy"):
-        assert f"<figcaption>{name}</figcaption>" in html
-
-
 def test_nobodys_text_is_run_or_loaded(folder: Path) -> None:
     html = as_html(read_event(folder))
     page = Page(html)

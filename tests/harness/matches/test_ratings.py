@@ -89,13 +89,6 @@ def test_points_scored_are_points_expected_and_a_tie_is_half_a_win() -> None:
         assert expected == pytest.approx(points)
 
 
-def test_equal_players_are_equal_however_often_they_tie() -> None:
-    for points in ([0.5], [0.5] * 20, [1, 0] * 10, [1, 0, 0.5] * 10):
-        ratings = rated(2, alone(0, 1, *points) + alone(1, 0, *points, unit=50))
-        assert ratings_of(ratings) == pytest.approx([0, 0], abs=1e-9)
-        assert ratings.first_move in (None, pytest.approx(0, abs=1e-9))
-
-
 def test_the_mean_is_0_or_an_anchor_is_held() -> None:
     rows = alone(0, 1, 1, 1, 0) + alone(1, 2, 1, 1, 0, unit=3) + alone(2, 0, 1, 0, 0, unit=6)
     free = ratings_of(rated(3, rows))
@@ -147,39 +140,6 @@ def test_an_anchor_is_a_player_with_a_number(name: str, rating: float) -> None:
 
 
 # --- errors -----------------------------------------------------------------------------------
-
-
-def test_the_errors_of_two_players_are_those_of_a_match() -> None:
-    chance = np.random.default_rng(1)
-    rows: list[Row] = []
-    for pair in range(400):
-        one, other = (chance.random(2) < 0.6).astype(float)
-        rows += [(0, 1, one, pair), (1, 0, 1 - other, pair)]
-    a, _ = rated(2, rows).players
-    games = arrays(rows)
-    means = games.points_of(0).reshape(2, -1).mean(axis=0)
-    rate = float(means.mean())
-    error = 1.966 * means.std(ddof=1) / math.sqrt(400)
-    elo, elo_error, _ = elo_difference(rate, error, 400)
-    assert a.rating is not None
-    assert a.error is not None
-    # The match knows no first move, so its difference is that of the mean of two curves.
-    assert 2 * a.rating == pytest.approx(elo, rel=0.01)
-    assert 2 * a.error == pytest.approx(elo_error, rel=0.01)
-    assert a.interval == pytest.approx((a.rating - a.error, a.rating + a.error))
-
-
-def test_errors_are_of_pairs_not_games() -> None:
-    chance = np.random.default_rng(2)
-    rows: list[Row] = []
-    for pair in range(100):  # whoever has the luck of a pair wins both games of it
-        lucky = float(chance.random() < 0.5)
-        rows += [(0, 1, lucky, pair), (1, 0, 1 - lucky, pair)]
-    rows += [(0, 1, 1, 100), (1, 0, 1, 100), (0, 1, 0, 101), (1, 0, 0, 101)]
-    pairs = rated(2, rows).players[0]
-    games = rated(2, [(*row[:3], at) for at, row in enumerate(rows)]).players[0]
-    assert pairs.rating == games.rating
-    assert pairs.error == pytest.approx((games.error or 0) * math.sqrt(2), rel=0.05)
 
 
 def test_ratings_and_errors_are_those_of_a_plain_twin() -> None:

@@ -114,27 +114,11 @@ def test_every_pairing_of_a_round_gets_the_same_openings(tmp_path: Path) -> None
     assert [planned.opening for planned in games] == [0, 0, 1, 1]
 
 
-def test_without_openings_there_is_none(tmp_path: Path) -> None:
-    assert {planned.opening for planned in play(event(3), tmp_path, better_seed)} == {None}
-
-
 def test_seats_that_go_on_after_a_game_share_no_draws(tmp_path: Path) -> None:
     config = event(3, seats=("static", "greedy", "ws://there:1/bot"), games=2)
     games = play(config, tmp_path, better_seed)
     assert {planned.players for planned in games if planned.paired} == {(0, 1)}
     assert len({planned.pair for planned in games}) == 5
-
-
-def test_a_gauntlet_has_the_first_meet_all_others(tmp_path: Path) -> None:
-    games = play(event(4, format="gauntlet"), tmp_path, better_seed)
-    assert [planned.players for planned in games] == [
-        (0, 1),
-        (0, 1),
-        (0, 2),
-        (0, 2),
-        (0, 3),
-        (0, 3),
-    ]
 
 
 def test_a_swiss_goes_on_with_the_rounds_that_were_paired(tmp_path: Path) -> None:

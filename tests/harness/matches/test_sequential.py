@@ -125,13 +125,6 @@ def test_likelihood_ratios_are_those_of_the_likeliest_chances(
     assert mirrored == pytest.approx(-expected, rel=1e-5, abs=1e-7)
 
 
-def test_ratios_of_many_matches_are_computed_at_once() -> None:
-    counts = np.random.default_rng(1).multinomial(50, [0.1, 0.01, 0.7, 0.01, 0.18], size=(3, 4))
-    together = points_llr(counts, 0.5, 0.52)
-    assert together.shape == (3, 4)
-    assert together[2, 1] == pytest.approx(points_llr(counts[2, 1], 0.5, 0.52))
-
-
 def test_the_ratio_of_spreads_by_hand() -> None:
     # Mean 5, variance 25 and the point² that is added: N / 2 · ln((25 + 26) / (0 + 26)).
     assert spread_llr(4, 20, 200, 0, 5) == pytest.approx(2 * math.log(51 / 26))

@@ -176,8 +176,7 @@ async def page_from(address: str, url: str) -> ClientConnection:
     )
 
 
-@pytest.mark.parametrize("whom", ["cem", AFAR, "127.0.0.0/8"])
-@pytest.mark.parametrize("act", ["kick", "ban"])
+@pytest.mark.parametrize(("act", "whom"), [("kick", "cem"), ("kick", AFAR), ("ban", "127.0.0.0/8")])
 async def test_who_is_meant_is_ended_in_every_role_but_an_admins(
     tmp_path: Path, act: str, whom: str
 ) -> None:
@@ -264,18 +263,6 @@ async def test_a_ban_frees_the_place_of_a_lent_bot_also_while_it_starts(tmp_path
         await ann.seek("house")
         await ann.expect(NewGame)
         await ann.close()
-
-
-async def test_a_ban_is_over_when_its_time_is(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    async with running(tmp_path) as there:
-        await there.do("ban", whom="ann", minutes=1)
-        with pytest.raises(ChannelClosed):
-            await Client.login(there.url, "ann")
-        monkeypatch.setattr("harness.server.bans.time.time", lambda: 1e10)
-        await (await Client.login(there.url, "ann")).close()
-        assert (await there.do("list")).bans == ()
 
 
 async def test_what_was_begun_is_done_though_the_admin_leaves(
@@ -568,15 +555,11 @@ async def test_a_ban_of_an_earlier_version_is_lifted_as_it_is_listed(tmp_path: P
         bans.check("ann", "2001:db8::7")
 
 
-@pytest.mark.parametrize(
-    "name", ["0.0.0.0/0", "dead:beef", "1.2.3.400", "::1", "1.2.3.4:5", "[::1]:443"]
-)
-async def test_a_name_that_a_ban_would_not_take_for_one_is_refused(
-    tmp_path: Path, name: str
-) -> None:
+async def test_a_name_that_a_ban_would_not_take_for_one_is_refused(tmp_path: Path) -> None:
     async with running(tmp_path) as there:
-        with pytest.raises(ChannelClosed, match="bad_message"):
-            await Client.login(there.url, name)
+        for name in ("0.0.0.0/0", "dead:beef", "1.2.3.400", "::1", "1.2.3.4:5", "[::1]:443"):
+            with pytest.raises(ChannelClosed, match="bad_message"):
+                await Client.login(there.url, name)
 
 
 def test_bans_that_are_over_are_forgotten(tmp_path: Path) -> None:

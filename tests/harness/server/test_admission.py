@@ -25,7 +25,6 @@ from harness.server.admission import (
     Ledger,
     block_of,
     check_admission,
-    client_of,
 )
 from harness.server.relay import LONGEST_TURN_S, IdleWatch
 from protocol.errors import PeerError
@@ -280,17 +279,6 @@ def test_behind_a_proxy_an_address_is_what_the_proxy_says() -> None:
     assert house.came("198.51.100.1", forwarded="192.0.2.77").address == "198.51.100.1"
 
 
-def test_behind_a_proxy_an_address_opens_as_many_connections_a_second_as_elsewhere() -> None:
-    house = House(proxies=("127.0.0.1",), handshakes_per_s=0.4)
-    for _ in range(2):
-        house.came("127.0.0.1", forwarded="192.0.2.1")
-        assert house.answer is None
-    house.came("127.0.0.1", forwarded="192.0.2.1")
-    assert house.answer == "too many connections a second from 192.0.2.1, try again later"
-    house.came("127.0.0.1", forwarded="192.0.2.2")
-    assert house.answer is None
-
-
 def test_who_met_a_limit_of_its_address_may_wait_and_counts_if_it_is_refused() -> None:
     house = House(handshakes_per_s=0.2, connections_per_address=1)
     house.came()
@@ -313,26 +301,6 @@ def test_if_the_server_is_full_nobody_waits() -> None:
     house.came("192.0.2.2")
     assert house.turned_away("192.0.2.3") == "too many connections, try again later"
     assert house.gate.refused == {"connections": 1}
-
-
-@pytest.mark.parametrize(
-    ("lines", "address"),
-    [
-        ((), "10.0.0.1"),
-        (("",), "10.0.0.1"),
-        (("192.0.2.1",), "192.0.2.1"),
-        (("198.51.100.1, 192.0.2.1",), "192.0.2.1"),
-        (("192.0.2.1", "10.0.0.2"), "192.0.2.1"),  # by two proxies in a row
-        (("192.0.2.1, 10.0.0.2", "10.0.0.1"), "192.0.2.1"),
-        (("198.51.100.1", "192.0.2.1", "10.0.0.2"), "192.0.2.1"),
-        (("10.0.0.2",), "10.0.0.2"),  # its own connection
-    ],
-)
-def test_behind_several_proxies_a_client_is_who_came_to_the_first(
-    lines: tuple[str, ...], address: str
-) -> None:
-    proxies = Admission(proxies=("10.0.0.1", "10.0.0.2"))
-    assert client_of(lines, "10.0.0.1", proxies.is_proxy) == address
 
 
 @pytest.mark.parametrize(

@@ -200,27 +200,6 @@ async def test_nothing_begins_while_it_is_paused_also_after_a_start(tmp_path: Pa
             await guest.leave()
 
 
-async def test_a_game_goes_on_after_the_server_was_stopped_in_it(tmp_path: Path) -> None:
-    async with event(tmp_path, "ann", "bob", rounds=1) as there:
-        ann, bob = await there.guests("ann", "bob")
-        for guest in (ann, bob):
-            guest.moves.clear()
-        await asyncio.wait(
-            [asyncio.create_task(it.thinks.wait()) for it in (ann, bob)],
-            return_when=asyncio.FIRST_COMPLETED,
-        )
-        before = await there.until(lambda it: it.games[0].game)
-        for guest in (ann, bob):
-            await guest.leave()
-    async with event(tmp_path, "ann", "bob", rounds=1) as there:
-        guests = await there.guests("ann", "bob")
-        listed = await there.until(lambda it: it.over)
-        assert listed.games[0].outcome == "zeroes"
-        assert {end.game for guest in guests for end in guest.ends} == {before.games[0].game}
-        for guest in guests:
-            await guest.leave()
-
-
 async def test_a_copy_goes_on_with_late_joiners_unless_its_decisions_are_missing(
     tmp_path: Path,
 ) -> None:

@@ -9,7 +9,7 @@ import sys
 import threading
 import tracemalloc
 from collections import Counter
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import permutations
@@ -489,13 +489,6 @@ def test_another_game_takes_its_row_and_no_more() -> None:
 
 
 # --- the journal ----------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "games.db")
-    yield journal
-    journal.close()
 
 
 async def keep(journal: Journal, game: str, label: dict[str, Any], *how: Ended) -> None:

@@ -34,7 +34,7 @@ from harness.server.admission import Admission
 from harness.server.page_analysis.conversation import SUBPROTOCOL as ANALYSIS
 from harness.server.spectating import Spectating
 from harness.server.tables import ServerTables, TableKind
-from harness.server.tokens import KnownTokens, hash_token, new_token
+from harness.server.tokens import KnownTokens, hash_token
 from lexicons.jit import load
 from lexicons.store import load_lexicon
 from protocol import accepting
@@ -86,39 +86,6 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
         yield running
 
 
-async def test_a_claim_without_a_game_is_free_again_after_its_days(tmp_path: Path) -> None:
-    tokens = {name: new_token() for name in ("ann", "bob", "idle", "here")}
-    path, admission = tmp_path / "serve.db", Admission(unused_name_days=1e-9)
-    async with served(path) as server:
-        url = url_of(server)
-        ann, bob = [await Client.login(url, name, token=tokens[name]) for name in ("ann", "bob")]
-        await ann.seek("bob")
-        await bob.seek("ann")
-        await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
-        for client in (ann, bob, await Client.login(url, "idle", token=tokens["idle"])):
-            await client.close()
-    async with served(path, admission=admission) as server:
-        url = url_of(server)
-        here = await Client.login(url, "here", token=tokens["here"])
-        idle = await Client.login(url, "idle")
-        for name in ("ann", "bob", "here"):
-            with pytest.raises(ChannelClosed, match="forbidden"):
-                await Client.login(url, name)
-        for client in (here, idle):
-            await client.close()
-        await (await Client.login(url, "here")).close()
-
-
-async def test_a_name_like_a_bots_is_refused(running: Running) -> None:
-    channel = await dial(running.url)
-    await channel.send(Hello(role="player", name="GREEDY"))
-    refused = (await channel.receive()).content
-    assert isinstance(refused, Error)
-    assert refused.code == "forbidden"
-    assert "looks like 'greedy'" in refused.message
-    await channel.close()
-
-
 async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Running) -> None:
     ann, bob = await ann_and_bob(running.url)
     over, _ = await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
@@ -161,19 +128,6 @@ async def test_two_bots_of_ours_prove_to_each_other_that_nobody_chose_the_tiles(
         await asyncio.gather(
             played_by_ours(running.url, "ann", "bob"), played_by_ours(running.url, "bob", "ann")
         )
-
-
-async def test_a_bot_that_knows_nothing_of_commitments_plays_with_one_of_ours(
-    running: Running, compiled: None
-) -> None:
-    old = await Client.login(running.url, "old")
-    await old.seek("ann")
-    async with asyncio.timeout(60):
-        _, over = await asyncio.gather(
-            played_by_ours(running.url, "ann", "old"), old.pass_to_the_end()
-        )
-    assert over.outcome == "zeroes"
-    await old.close()
 
 
 async def test_a_name_that_nobody_has_is_told_with_the_one_that_was_meant(running: Running) -> None:
@@ -416,14 +370,6 @@ async def test_of_refused_logins_only_a_wrong_token_costs_its_address_ten(
     await ann.close()
 
 
-@pytest.mark.parametrize("name", ["greedy", "red\x1b[31m", "two\nlines"])
-async def test_a_name_is_no_bot_of_the_servers_and_has_no_control_characters(
-    running: Running, name: str
-) -> None:
-    with pytest.raises(ChannelClosed):
-        await Client.login(running.url, name)
-
-
 async def test_two_tokens_in_the_header_are_refused_with_a_sentence(running: Running) -> None:
     headers = [("Authorization", "Bearer a"), ("Authorization", "Bearer b")]
     async with connect(running.url, additional_headers=headers, proxy=None) as client:
@@ -441,15 +387,6 @@ async def status(url: str, client: str, path: str = "/healthz") -> int:
     head = await reader.read()
     writer.close()
     return int(head.split()[1])
-
-
-@pytest.mark.parametrize(
-    "running", [Admission(proxies=("127.0.0.1",), handshakes_per_s=0.4)], indirect=True
-)
-async def test_who_asks_too_often_behind_a_proxy_is_refused_alone(running: Running) -> None:
-    told = [await status(running.url, "192.0.2.1") for _ in range(6)]
-    assert (told[0], told[-1]) == (200, 503)
-    assert await status(running.url, "192.0.2.2") == 200
 
 
 async def test_a_class_that_opens_the_page_together_gets_all_of_it(running: Running) -> None:

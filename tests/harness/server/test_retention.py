@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,13 +23,6 @@ from harness.server import retention
 from harness.server.retention import Retention
 
 OCTOBER = datetime(2026, 10, 31, 12, tzinfo=UTC).timestamp()
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "games.db")
-    yield journal
-    journal.close()
 
 
 async def keep(

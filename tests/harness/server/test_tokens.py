@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
 from pathlib import Path
@@ -29,13 +28,6 @@ from protocol.errors import PeerError
 
 SECRET = "s" * 32
 OTHER = "t" * 32
-
-
-@pytest.fixture
-def journal(tmp_path: Path) -> Iterator[Journal]:
-    journal = Journal(tmp_path / "games.db")
-    yield journal
-    journal.close()
 
 
 @pytest.fixture
@@ -96,19 +88,6 @@ async def test_while_a_name_is_being_claimed_nobody_else_comes_under_it(journal:
     assert error.reply.message == "the name 'alice' is in use"
     await claim
     assert gate.has_token("alice")
-
-
-async def test_a_claim_outlives_the_host(tmp_path: Path) -> None:
-    first = Journal(tmp_path / "games.db")
-    await Gatekeeper(first).admit("alice", SECRET)
-    first.close()
-    second = Journal(tmp_path / "games.db")
-    try:
-        await Gatekeeper(second).admit("alice", SECRET)
-        error = await turned_away(Gatekeeper(second), "alice", "guess")
-        assert error.code == "forbidden"
-    finally:
-        second.close()
 
 
 async def test_with_a_token_file_only_its_names_may_play(journal: Journal, file: Path) -> None:
