@@ -183,6 +183,8 @@ def _sentence(stats: MatchStatistics) -> str:
     if not lead:
         return f"Neither side is ahead on {measure}.{note}"
     ahead = f"{plain(stats.sides[lead < 0].name)} is ahead on {measure}"
+    if lead * (stats.wins - stats.losses) < 0:
+        ahead = f"{ahead}, {plain(stats.sides[lead > 0].name)} on games won"
     if stats.units < FEWEST_UNITS:
         units = "pairs" if stats.paired else "games"
         return f"{ahead}; fewer than {FEWEST_UNITS} {units} can't tell skill from luck.{note}"

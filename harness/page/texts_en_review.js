@@ -63,7 +63,7 @@ export const review = {
   /** @param {number} score @param {number} computed */
   scored: (score, computed) => `(${signed(score)}; by the rules ${signed(computed)})`,
   byCost: "Costliest first",
-  costAbout: "Chance lost: chance of winning, compared with the best move. ± is a 95 % interval. ✓: the best was played; *: a phony; ?: not proven; ✓ 3/12: the rack is not recorded, the loss is over 12 racks that it may have been, and the best was played in 3.",
+  costAbout: "Chance lost: chance of winning, compared with the best move. ± is a 95 % interval. Below 0: compared alone, the move played did better, by chance or since the search was short. ✓: the best was played; *: a phony; ?: not proven; ✓ 3/12: the rack is not recorded, the loss is over 12 racks that it may have been, and the best was played in 3.",
   playedHead: "Played",
   bestHead: "Best",
   leftOut: "–",

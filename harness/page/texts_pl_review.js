@@ -61,7 +61,7 @@ export const review = {
   noticed: ({ line, reason, taken }) => `${line ? `Wiersz ${line}: ` : ""}${reason}; ${taken}.`,
   scored: (score, computed) => `(${signed(score)}; według zasad ${signed(computed)})`,
   byCost: "Od najdroższych",
-  costAbout: "Strata szansy: szansy na wygraną, w porównaniu z najlepszym ruchem. ± to przedział 95 %. ✓: zagrano najlepszy; *: niepoprawne słowo; ?: nie dowiedziono; ✓ 3/12: stojaka nie zapisano, strata dotyczy 12 stojaków, które mogły tu być, i przy 3 zagrano najlepszy.",
+  costAbout: "Strata szansy: szansy na wygraną, w porównaniu z najlepszym ruchem. ± to przedział 95 %. Poniżej 0: porównany osobno, zagrany ruch wypadł lepiej, przypadkiem albo przez krótkie szukanie. ✓: zagrano najlepszy; *: niepoprawne słowo; ?: nie dowiedziono; ✓ 3/12: stojaka nie zapisano, strata dotyczy 12 stojaków, które mogły tu być, i przy 3 zagrano najlepszy.",
   playedHead: "Zagrano",
   bestHead: "Najlepszy",
   leftOut: "–",

@@ -103,6 +103,12 @@ def test_where_many_games_are_forfeited_wins_say_who_is_ahead() -> None:
     assert "static is ahead on spread" in text
 
 
+def test_who_is_ahead_on_games_won_only_is_said_too() -> None:
+    results = [game(0, (300, 500)), *(game(n, (401, 400)) for n in range(1, 4))]
+    text = " ".join(table_text(stats_of(results), results).split())
+    assert re.search("(.+) is ahead on spread, (?!\\1)(.+) on games won;", text)
+
+
 @pytest.mark.parametrize("games", [2, 6, 10])
 def test_a_few_pairs_say_nothing_of_luck(games: int) -> None:
     results = [game(n, (460, 400 + n)) for n in range(games)]
