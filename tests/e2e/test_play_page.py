@@ -553,7 +553,7 @@ async def play_twice(person: Person, restart: Restart) -> None:
     await page.get_by_role("link", name="turn by turn").wait_for()
     assert not await page.get_by_role("link", name="Review").count(), "nothing is analysed here"
     await page.get_by_role("button", name="Again").click()
-    assert await person.asked()
+    await page.locator(".status", has_text="Your turn").wait_for()  # the last game shows till then
     assert person.seat == 1 - seat
     await person.resign()
 

@@ -129,7 +129,7 @@ def test_it_can_be_killed(engine: Engine) -> None:
 def test_the_handshake_needs_no_numba() -> None:
     code = (
         "import sys, harness.cli.siu, bot.siu.engine, bot.siu.conversation as c\n"
-        "talk = c.Conversation(harness.cli.siu.Settings(), 'x', 'y')\n"
+        "talk = c.SiuConversation(harness.cli.siu.SiuSettings(), 'x', 'y')\n"
         "talk.take('siu', 0)\n"
         "print([name for name in ('numba', 'numpy') if name in sys.modules])"
     )

@@ -44,7 +44,7 @@ def test_the_container_file_copies_and_starts_what_there_is() -> None:
     steps = [line.partition(" ")[::2] for line in lines if line and not line.startswith("#")]
     copied = {name for step, what in steps if step == "COPY" for name in what.split()[:-1]}
     packages = {path.parent.name for path in ROOT.glob("*/py.typed")}
-    assert packages | {"pyproject.toml", "README.md", "LICENSE"} == copied - {
+    assert packages | {"pyproject.toml", "README.md", "LICENSE", "tilewire.py"} == copied - {
         "--from=build",
         "/opt/tilewire",
     }
