@@ -132,10 +132,11 @@ async def test_a_whole_study_by_keyboard(url: str, browser: Browser) -> None:
     for name in ("Compare K5 WEL(D)ING", "Compare I7 V(O)W"):
         await page.get_by_role("checkbox", name=name, exact=True).press("Space")
     await press(page, "Compare the ticked")
-    await page.get_by_text("), up to ").wait_for(state="hidden")
+    figures = page.locator("tr[data-move]:not(.busy) .figure")
+    await figures.nth(4).wait_for(state="detached")  # the first simulation's are there till then
+    await figures.nth(3).wait_for()
     await simulated(page)
     await page.get_by_text("The best is ").wait_for()
-    assert await page.locator("tr[data-move]:not(.busy) .figure").count() == 4
     await press(page, "Longer: 8 s")
     await page.get_by_text("up to 8 seconds").wait_for()
     assert await page.locator("tr[data-move]:not(.busy) .figure").count() == 4
