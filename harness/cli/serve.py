@@ -206,14 +206,10 @@ def serve(
 
     if tournament is not None:
         file_settings = read()
-        clocks = {"time": time, "increment": increment, "first_move": first_move}
-        others = {name for name, ms in clocks.items() if ms is not None}
-        others |= {"ladder"} if ladder else set()
-        if others := others | file_settings.keys() - _WITH_A_TOURNAMENT:
-            raise CommandFailed(
-                f"not allowed with --tournament: {', '.join(sorted(others))}; words, clock and "
-                f"bots of a tournament are set in {tournament}, and it has no ladder"
-            )
+        own = {"time": time, "increment": increment, "first_move": first_move}
+        own["ladder"] = ladder or None
+        named = {name for name, value in own.items() if value is not None}
+        _check_tournament_settings(tournament, named | file_settings.keys())
         settings = _defaults() | file_settings
         options.check_containment(settings["require_containment"])
         _run_tournament(settings, tournament, out, drain / 1_000, lambda: _defaults() | read())
@@ -246,6 +242,14 @@ def serve(
     with sentences(kinds=(JournalError, OSError, SeatError), status=1):
         house = House(specs, equipment, kinds, settings.get("seed"), hidden)
         options.run(_serve(settings, drain / 1_000, access, house, read_all))
+
+
+def _check_tournament_settings(tournament: Path, named: set[str]) -> None:
+    if others := named - _WITH_A_TOURNAMENT:
+        raise CommandFailed(
+            f"not allowed with --tournament: {', '.join(sorted(others))}; words, clock and "
+            f"bots of a tournament are set in {tournament}, and it has no ladder"
+        )
 
 
 def _completed(said: ServerFile, clock: Mapping[str, int | None], *, ladder: bool) -> ServerFile:
