@@ -91,7 +91,7 @@ async def test_a_game_in_polish(url: str, browser: Browser) -> None:
         await english.page.get_by_role("button", name="Pass").press("Enter")
     await page.locator(".status", has_text="Twój ruch.").wait_for()
     await page.evaluate("document.querySelector('play-view').playing.move('8G QQQ')")
-    await page.get_by_text(re.compile("płytek QQQ nie ma na stojaku [A-Z?]")).first.wait_for()
+    await page.get_by_text(re.compile("płytek QQQ? nie ma na stojaku [A-Z?]")).first.wait_for()
     await check_polish(polish)
     await page.get_by_role("button", name="Poddaj się").press("Enter")
     await page.get_by_role("button", name="Na pewno poddać?").press("Enter")

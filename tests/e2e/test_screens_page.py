@@ -138,7 +138,9 @@ async def test_a_thumb_meets_what_it_presses(running: Watched, browser: Browser)
     for place in (page.locator("tile-board"), page.get_by_role("button", name="One turn back")):
         assert await is_seen(page, place)
     assert await page.evaluate("document.documentElement.scrollWidth") <= 390
-    await page.locator(".rounds td").nth(3).tap()
+    turn = page.locator(".rounds td").nth(3)
+    await turn.scroll_into_view_if_needed()  # a tap while the page scrolls may only end that
+    await turn.tap()
     await shown.shows("turn 4 of")
     if AXE.exists():
         await find_faults(page)
@@ -165,6 +167,7 @@ async def test_a_question_mark_shows_the_keys_of_the_view(
     await page.get_by_role("button", name="Keys of this view").click()
     await dialog.get_by_role("button", name="Close").click()
     await shown.go(running.url("#/ladder"))
+    await page.get_by_role("heading", name="Ladder").wait_for()  # its keys, not the game's
     await page.keyboard.press("?")
     await dialog.get_by_text("no keys of its own").wait_for()
     await page.close()

@@ -4,6 +4,7 @@
 its statements, and the same statement broken. Run from the root of a checkout:
 
     PYTHONPATH=.:tests python tests/mutants/run.py               # is each of them still killed?
+    PYTHONPATH=.:tests python tests/mutants/run.py rules journal # those of these areas only
     PYTHONPATH=.:tests python tests/mutants/run.py record 200    # fill the list up again
 
 A mutant is tried in a child process, forked after all imports: the code of the function is
@@ -148,7 +149,10 @@ def main() -> int:
     os.chdir(ROOT)
     if sys.argv[1:2] == ["record"]:
         return record(int(sys.argv[2]))
-    mutants = listed_mutants()
+    areas = sys.argv[1:] or list(AREAS)
+    if unknown := set(areas) - set(AREAS):
+        sys.exit(f"no such area: {', '.join(sorted(unknown))}; there are {', '.join(AREAS)}")
+    mutants = [mutant for mutant in listed_mutants() if mutant.area in areas]
     counts = Counter[str]()
     for mutant in mutants:
         outcome, test = outcome_of(mutant)
