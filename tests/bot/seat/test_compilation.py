@@ -50,14 +50,6 @@ def test_what_is_missing_is_compiled_and_told_and_then_nothing_is() -> None:
     compile_kernels(MODULES, lambda step: pytest.fail(f"nothing is missing: {step}"), pytest.fail)
 
 
-def test_two_commands_at_once_compile_each_kernel_once() -> None:
-    both = [steps(process) for process in [begin(), begin()]]
-    total = len(kernels_of(MODULES))
-    last = [told[-1] if told else [str(total), str(total), "1", "0"] for told in both]
-    assert [line[0] for line in last] == [str(total)] * 2
-    assert sum(int(line[3]) for line in last) == total
-
-
 def test_one_is_killed_and_what_it_compiled_stays() -> None:
     """The other one, and a later one, compile only the rest."""
     killed = begin()
