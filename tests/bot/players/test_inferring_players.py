@@ -11,7 +11,7 @@ import pytest
 from inference_reference import leaves_in
 from rollout_positions import RULES, scowl
 
-from bot.player import Budget, Choice, ExchangedCount, Observed, Player, View
+from bot.player import Believed, Budget, Choice, ExchangedCount, Observed, Player, View
 from bot.players.infer import infer
 from bot.players.static import StaticPlayer
 from bot.search.belief import OpponentModel, _Seen
@@ -163,14 +163,20 @@ def test_every_choice_says_what_is_believed(monkeypatch: pytest.MonkeyPatch) -> 
         assert len(choice.belief.tiles) == len(RULES.distribution.counts)
 
 
+def took_in(opponent: OpponentModel, view: View, play: Observed) -> Believed:
+    """Have a belief take in a play, and give what it says."""
+    opponent.observe(view, play)
+    opponent.think(racks=FEW)
+    assert opponent.reported is not None
+    return opponent.reported
+
+
 def test_a_game_that_is_taken_up_midway_goes_on_with_what_is_seen_from_then_on() -> None:
     (start, _), *later = noted(8).observed[3:]
     unknown = replace(start, position=replace(start.position, racks=((), ())))
     opponent = OpponentModel(unknown, stranger())
     for view, play in later:
-        opponent.observe(view, play)
-        opponent.think(racks=FEW)
-    assert opponent.reported is not None
+        took_in(opponent, view, play)
     assert opponent.tracker.prior.weights.sum() == pytest.approx(1)
 
 
@@ -196,32 +202,23 @@ def test_a_style_that_is_not_learnt_is_not_told() -> None:
     """It would be kept as what is known of him."""
     opponent = OpponentModel(begun(), Style.of(SIMULATING), learns=False)
     after = replace(begun(), history=())
-    opponent.observe(after, Observed(1, begun().opponent, PASS, 0, (0, 0), after.bag, 0))
-    opponent.think(racks=FEW)
-    assert opponent.reported is not None
-    assert opponent.reported.style == {}
+    passed = Observed(1, begun().opponent, PASS, 0, (0, 0), after.bag, 0)
+    assert took_in(opponent, after, passed).style == {}
 
 
 @pytest.mark.parametrize("bag", [0, 79, 93, 200])
-def test_bags_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
+def test_bags_and_plays_that_can_not_be_are_said_and_play_goes_on(bag: int) -> None:
     view = replace(begun(), bag=bag)
     opponent = OpponentModel(view, stranger())
-    opponent.observe(replace(view, bag=80), Observed(1, view.opponent, PASS, 0, (0, 0), 80, 0))
-    opponent.think(racks=FEW)
-    assert opponent.reported is not None
-    assert "the opponent can't have" in (opponent.reported.note or "")
+    passed = Observed(1, view.opponent, PASS, 0, (0, 0), 80, 0)
+    said = took_in(opponent, replace(view, bag=80), passed)
+    assert "the opponent can't have" in (said.note or "")
     assert opponent.belief(begun()) is None
-
-
-def test_a_play_that_nobody_can_have_made_is_said_and_play_goes_on() -> None:
-    view = begun()
+    opponent = OpponentModel(begun(), stranger())
     zs = Place(7, 7, Direction.ACROSS, (26, 26, 26))
-    opponent = OpponentModel(view, stranger())
-    opponent.observe(view, Observed(1, view.opponent, zs, 60, (0, 60), view.bag - 3, 0))
-    opponent.think(racks=FEW)
-    assert opponent.reported is not None
-    assert "tiles that it can't have had" in (opponent.reported.note or "")
-    assert opponent.belief(view) is None
+    three_z = Observed(1, view.opponent, zs, 60, (0, 60), begun().bag - 3, 0)
+    assert "tiles that it can't have had" in (took_in(opponent, begun(), three_z).note or "")
+    assert opponent.belief(begun()) is None
 
 
 def test_what_can_not_be_held_is_left_out_of_simulations() -> None:

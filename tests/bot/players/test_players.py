@@ -6,7 +6,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from lexicon_parts import leaves_worth
 from rollout_positions import RULES, late_position
 from search_views import opening, unlimited, view_at
 
@@ -48,15 +47,6 @@ def test_static_weighs_the_score_against_the_leave() -> None:
     equity = ranked[0].equity / POINT
     assert choice == Choice(ranked[0].move, ranked[0].score, equity, search=Searched("static", 0))
     assert 0 in ranked[0].leave, "a blank is not spent on a few points"
-
-
-def test_static_plays_by_the_leave_table_that_it_is_given() -> None:
-    view = view_at(opening("AEINRTS"))
-    everything_kept = leaves_worth(RULES.distribution, {(1,): 900.0})  # an A
-    choice = StaticPlayer().choose(replace(view, leaves=everything_kept), unlimited())
-    assert isinstance(choice.move, Exchange | Place)
-    assert choice.equity is not None
-    assert choice.equity >= 900
 
 
 def test_without_a_table_players_have_the_trained_one() -> None:

@@ -190,6 +190,10 @@ def test_likely_replies_are_searched_and_the_search_goes_on_when_one_comes() -> 
     assert begun.rollouts > before
     assert choice == begun.choice()
     assert champion.pondering.begun == {}
+    champion.ponder(view, pondering(GUESSES + 150))
+    begun = champion.pondering.begun[then.position, then.bag]
+    assert begun.is_sampled
+    assert champion.choose(then, cancelled()) == begun.choice(), "without time for another search"
 
 
 def test_another_reply_score_or_bag_begins_a_search_of_its_own() -> None:

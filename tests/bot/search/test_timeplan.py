@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
+import search_views
 from hypothesis import given
 from hypothesis import strategies as st
+from small_messages import played
 
 from bot.player import GRACE_MS, Budget, Choice, Considered, Searched, View
 from bot.search.time_plan import MARGIN_MS, LagSeen, margin_ms, plan, pondering, turns_left
 from bot.seat.game_session import _info_about
 from engine.rules.moves import PASS
-from engine.rules.position import Board, Position
-from engine.rules.rules import standard_rules
 from harness.arbiter.clock import Clock
-from lexicons.store import load_lexicon
 from protocol.codec import MSGPACK
 from protocol.messages import Played
 from protocol.parts import TimeControl
@@ -39,24 +39,12 @@ def after(clock: Clock, took_ms: int, time: TimeControl) -> Clock:
 
 
 @cache
-def empty_view() -> View:
-    rules = standard_rules()
-    return View(
-        game="g",
-        seat=0,
-        players=("me", "you"),
-        position=Position(Board.empty(rules.layout), ((), ()), (0, 0)),
-        bag=86,
-        clocks=(0, 0),
-        time=TimeControl(),
-        rules=rules,
-        lexicon=load_lexicon(),
-    )
+def begun() -> View:
+    return search_views.view_at(search_views.opening(""), seat=0)
 
 
 def view_at(left_ms: int, time: TimeControl, bag: int = 86) -> View:
-    values = {**vars(empty_view()), "clocks": (left_ms, 60_000), "time": time, "bag": bag}
-    return View(**values)
+    return replace(begun(), clocks=(left_ms, 60_000), time=time, bag=bag)
 
 
 def planned(clock: Clock, time: TimeControl, bag: int = 86, round_trip_ms: int = 0) -> Budget:
@@ -76,17 +64,11 @@ class Game:
     budgets: list[Budget]
 
 
-def play(
-    time: TimeControl,
-    use: Use,
-    bags: Sequence[int] = A_GAME,
-    late_ms: int = 0,
-    round_trip_ms: int = 0,
-) -> Game:
+def play(time: TimeControl, use: Use, bags: Sequence[int] = A_GAME, late_ms: int = 0) -> Game:
     """Play a game by the plan; each turn comes ``late_ms`` later than it was answered."""
     clock, game = Clock(time.initial_ms), Game([time.initial_ms], [])
     for bag in bags:
-        budget = planned(clock, time, bag, round_trip_ms)
+        budget = planned(clock, time, bag)
         clock = after(clock, use(budget) + late_ms, time)
         game.budgets.append(budget)
         game.clocks.append(clock.remaining_ms)
@@ -266,17 +248,7 @@ def test_a_minute_of_overtime_that_is_paid_for_is_shared_too() -> None:
 
 
 def turn(seq: int, left_ms: int, lag_ms: int = 0) -> Played:
-    return Played(
-        game="g",
-        seq=seq,
-        seat=0,
-        move="-",
-        score=0,
-        scores=(0, 0),
-        bag=1,
-        clocks=(left_ms, 1),
-        lag_ms=lag_ms,
-    )
+    return msgspec.structs.replace(played(seq), clocks=(left_ms, 1), lag_ms=lag_ms)
 
 
 def test_the_lag_seen_is_what_the_arbiter_charges_beyond_what_was_used() -> None:

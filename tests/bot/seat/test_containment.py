@@ -140,13 +140,14 @@ def test_a_bot_that_tries_all_gets_nothing(ordinary: bool) -> None:
 
 
 _NOBODY = 65_534
+_HAS_NUMBA = "from importlib.util import find_spec; assert find_spec('numba')"
 
 
 def _python_of_all(environment: Mapping[str, str], user: Mapping[str, Any]) -> str:
     """Return a Python that any user may run and that has our packages; skip if there is none."""
     for python in (sys.executable, "/usr/bin/python3"):
         try:
-            command = [python, "-c", "import numba, bot.seat.guard"]
+            command = [python, "-c", f"{_HAS_NUMBA}; import bot.seat.guard"]
             subprocess.run(command, **user, env=environment, cwd="/", check=True)
         except (OSError, subprocess.CalledProcessError):
             continue

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 from structlog.testing import capture_logs
 
 from bot.equipment import Equipment
-from bot.player import Budget, Choice, Observed, Player, View
+from bot.player import Budget, Choice, Player, View
 from bot.players.static import GreedyPlayer, StaticPlayer
 from bot.seat import worker_main
 from bot.seat.connection import BotRunner, TurnedAway
@@ -209,29 +209,20 @@ async def met_with_a_phony(table: TestArbiter) -> YourTurn:
     return asked
 
 
-async def test_an_error_of_a_player_that_is_asked_for_a_challenge_ends_the_conversation(
-    lexicon: Lexicon,
+async def test_a_word_that_is_challenged_again_and_again_is_named_once_and_an_error_ends_all(
+    lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Fails(Passes):
-        def challenge(self, view: View, play: Observed) -> list[str]:
-            raise TimeoutError("of its own")
-
-    table = TestArbiter(lexicon, CHALLENGES, you=1)
-    async with seated(a_bot("b", Fails), table) as talk:
-        await met_with_a_phony(table)
-        with pytest.raises(TimeoutError, match="of its own"):
-            await talk
-
-
-async def test_a_word_that_is_challenged_again_and_again_is_named_once(lexicon: Lexicon) -> None:
-    class Repeats(Passes):
-        def challenge(self, view: View, play: Observed) -> list[str]:
-            return [*play.words] * 33
-
-    table = TestArbiter(lexicon, CHALLENGES, you=1)
-    async with seated(a_bot("b", Repeats), table):
-        await met_with_a_phony(table)
-        assert (await table.hear(Challenge)).words == ("ZZQ",)
+    player = Passes()
+    for answer in (["ZZQ"] * 33, TimeoutError("of its own")):
+        monkeypatch.setattr(player, "challenge", Mock(side_effect=[answer]))
+        table = TestArbiter(lexicon, CHALLENGES, you=1)
+        async with seated(a_bot("b", lambda: player), table) as talk:
+            await met_with_a_phony(table)
+            if isinstance(answer, list):
+                assert (await table.hear(Challenge)).words == ("ZZQ",)
+            else:
+                with pytest.raises(TimeoutError, match="of its own"):
+                    await talk
 
 
 @pytest.mark.parametrize("left_ms", [None, 5_000])

@@ -39,6 +39,13 @@ def test_ready_is_said_once_all_is_loaded_with_a_handshake_or_without() -> None:
     assert Talk("isready").loaded() == ["readyok"]
 
 
+def test_what_is_unknown_or_empty_is_ignored() -> None:
+    talk = ready()
+    ignored = "info string error unknown-command joho frobnicate; it is ignored"
+    assert talk.says("joho frobnicate") == [ignored]
+    assert talk.says("stop") == talk.says("") == talk.says(" \r\n") == []
+
+
 def test_only_what_is_loaded_is_loaded_again() -> None:
     talk = ready("setoption name seed value 7", "setoption name LINES value 3")
     assert talk.says("isready") == ["readyok"]
