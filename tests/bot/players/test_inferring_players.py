@@ -176,7 +176,9 @@ def test_a_game_that_is_taken_up_midway_goes_on_with_what_is_seen_from_then_on()
     unknown = replace(start, position=replace(start.position, racks=((), ())))
     opponent = OpponentModel(unknown, stranger())
     for view, play in later:
-        took_in(opponent, view, play)
+        opponent.observe(view, play)
+        opponent.think(racks=FEW)
+    assert opponent.reported is not None
     assert opponent.tracker.prior.weights.sum() == pytest.approx(1)
 
 

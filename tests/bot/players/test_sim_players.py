@@ -286,7 +286,7 @@ def test_of_many_refused_moves_none_is_chosen_again() -> None:
 @pytest.fixture
 def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     """A pre-endgame whose choice counts after few cases, and that ends after few nodes."""
-    for name, value in (("ENOUGH_CASES", 2), ("MOST_NODES", 5_000)):
+    for name, value in (("ENOUGH_CASES", 2), ("MOST_NODES", 20_000)):
         monkeypatch.setattr(late_game, name, value)
 
 
