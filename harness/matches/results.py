@@ -243,11 +243,8 @@ def game_record(book: Scorebook, title: str, corrected: Mapping[str, Any] = {}) 
     """
     ended, opened = book.ended, book.opened
     assert ended is not None, "the game is not over"
-    terms: dict[str, Any] = {
-        "title": title,
-        "id": f"tilewire {opened.game}",
-        "lexicon": opened.lexicon,
-    }
+    id = f"tilewire {opened.game}"
+    terms: dict[str, Any] = {"title": title, "id": id, "lexicon": opened.lexicon}
     if ended.outcome != "out" or corrected or book.game is None:
         terms["note"] = result_text(opened.players, replace(ended, **corrected))
     if book.game is None:

@@ -150,19 +150,14 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, tuple[int,
     scores, subracks = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
     list_into(generator.state, moves, scores, subracks)
 
-    def time_listing(fewest_blanks: int, most_blanks: int) -> tuple[int, int, float]:
+    def time_listing(fewest: int, most: int) -> tuple[int, int, float]:
         began = time.perf_counter()
         positions, listed = list_in_games(
-            generator.state,
-            generator.words.words,
-            generator.leaves.arrays,
-            played,
-            fewest_blanks,
-            most_blanks,
+            generator.state, generator.words.words, generator.leaves.arrays, played, fewest, most
         )
         return int(positions), int(listed), time.perf_counter() - began
 
-    # No rack has so many blanks, so the games are replayed only; the first time may compile.
+    # No rack has so many blanks: the games are only replayed, and the first time may compile.
     time_listing(MAX_PLACED + 1, MAX_PLACED + 1)
     *_, replay_seconds = time_listing(MAX_PLACED + 1, MAX_PLACED + 1)
     timings = {kind: time_listing(*blanks) for kind, blanks in _BLANKS.items()}
