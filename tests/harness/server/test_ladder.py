@@ -267,7 +267,7 @@ def test_a_history_has_what_was_played() -> None:
     for number in range(600):
         first, second = ("ann", "bob") if number % 3 else ("cem", "ann")
         how = ended(0, "time") if number == 7 else ended(number % 2 if number else None)
-        history.take(
+        history.add(
             RatedGame(f"{number:016x}", "t", (first, second), frozenset(), 10.0 * number, how)
         )
     ann, bob = history.records[cast("int", history.find("ann"))], history.find("bob")
@@ -284,7 +284,7 @@ def test_games_are_numbered_as_they_ended() -> None:
     history, many = History(), 2_050
     for number in range(many):
         second = "bob" if number % 1_024 else "cem"
-        history.take(RatedGame(f"{number:016x}", "t", ("ann", second), frozenset(), 0.0, ended(0)))
+        history.add(RatedGame(f"{number:016x}", "t", ("ann", second), frozenset(), 0.0, ended(0)))
     last = many - 1
     latest = history.latest(10**6, 4)
     assert [each.number for each in latest] == [last, last - 1, last - 2, last - 3]
@@ -303,7 +303,7 @@ def test_lists_are_those_of_a_plain_count() -> None:
         winner = chance.choice((0, 1, None))
         scores = chance.randint(200, 500), chance.randint(200, 500)
         how = replace(ended(winner), scores=scores)
-        history.take(RatedGame(f"{number:016x}", "t", (first, second), frozenset(), 0.0, how))
+        history.add(RatedGame(f"{number:016x}", "t", (first, second), frozenset(), 0.0, how))
         for own, other, seat in ((first, second, 0), (second, first, 1)):
             results[own, other, 0 if winner is None else 1 if winner == seat else -1] += 1
             spreads[own, other] += scores[seat] - scores[1 - seat]
