@@ -119,6 +119,8 @@ WRONG = [
     ("files folder --bot ws://b:2/x --leaves formula", "--leaves"),
     ("direct http://h:1 standings", "http://h:1"),
     ("watch ws://h:1 --ca no.pem", "--ca"),
+    ("watch wss://h:1 --ca no.pem", "no.pem"),
+    ("watch http://h:1", "http://h:1"),
     ("connect ws://127.0.0.1:1 --bot gredy", "gredy"),
     ("connect ws://127.0.0.1:1 --bot greedy --token-file no.txt", "no.txt"),
     ("show no.gcg", "no.gcg"),
