@@ -239,7 +239,7 @@ def forbidden(message: str) -> Error:
         (forbidden("the name 'me' needs its token"), "--name me", "--token-file"),
         (forbidden("'me' is a bot of this server"), "--name me", "--name"),
         (forbidden("nobody called 'my-greedy'"), "--token-file me.token", "--name"),
-        (forbidden("the name 'me' is in use: choose another"), "--name me", ""),
+        (forbidden("the name 'me' is in use: choose another name"), "--name me", ""),
         (forbidden("the tournament is over"), "--name me", ""),
         (Seeking(opponent="gredy", games=1, absent=ABSENT), "--opponent gredy", "--wait"),
         (Seeking(opponent=None, games=1), "--table blitz", "--table"),

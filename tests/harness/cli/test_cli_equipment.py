@@ -159,26 +159,14 @@ def test_names_stay_names_whatever_lies_in_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("scowl", "english", "own"):
+    for name in ("scowl", "english", "own", "formula"):
         (tmp_path / name).touch()
-    for lexicon, rules in (("scowl", "english"), ("none", "none")):
-        given = TableOptions(lexicon).equipment(rules=rules)
-        assert (given.lexicon, given.rules) == (lexicon, rules)
-    given = TableOptions("own").equipment(rules="./english")
-    assert (given.lexicon, given.rules) == (str(tmp_path / "own"), str(tmp_path / "english"))
-
-
-@pytest.mark.usefixtures("nobody_plays")
-@pytest.mark.parametrize(("named", "is_named"), [("formula", True), ("./formula", False)])
-def test_a_match_knows_the_names_of_leave_tables(
-    tilewire: CommandLine, files: Path, named: str, is_named: bool
-) -> None:
-    (files / "zero.klv2").rename(files / "formula")
-    options = ("--lexicon", "few.txt", "--time", "1m", "--leaves", named)
-    assert tilewire(*COMMANDS["match"], *options) == 0, tilewire.err
-    kept = read_config(files / "out").equipment.leaves
-    assert kept == ("formula" if is_named else str(files / "formula"))
-    assert "trained on" not in tilewire.err
+    for named in ("scowl", "english", "formula"), ("none", "none", "trained"):
+        given = TableOptions(named[0], named[2]).equipment(rules=named[1])
+        assert (given.lexicon, given.rules, given.leaves) == named
+    given = TableOptions("own", "./formula").equipment(rules="./english")
+    files = tuple(str(tmp_path / name) for name in ("own", "english", "formula"))
+    assert (given.lexicon, given.rules, given.leaves) == files
 
 
 def doubts(text: str) -> list[str]:
