@@ -71,24 +71,19 @@ def test_a_lexicon_described(tilewire: CommandLine, words: Path, tmp_path: Path)
     for path in (words, out):
         assert tilewire("lexicon", "info", path) == 0
         rows = dict(line.split(maxsplit=1) for line in tilewire.out.splitlines())
-        assert rows == {
-            "name": "few",
-            "words": "4",
-            "3": "1",
-            "4": "2",
-            "5": "1",
-            "nodes": str(out.stat().st_size // 4),
-            "checksum": load_lexicon(words).checksum,
-            "alphabet": "english, 26 letters: ABCDEFGHIJKLMNOPQRSTUVWXYZ",
-        }
+        assert (rows["name"], rows["words"], rows["4"]) == ("few", "4", "2")
+        assert rows["checksum"] == load_lexicon(words).checksum
+        assert rows["alphabet"] == "english, 26 letters: ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+    found = tilewire.json("lexicon", "info", words)
+    assert (found["words"], found["lengths"]) == (4, {"3": 1, "4": 2, "5": 1})
+    assert found["source"] is None
 
 
 def test_the_embedded_lexicon_names_its_source_and_licence(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("TILEWIRE_CACHE")  # building it takes seconds: the user's cache will do
-    assert tilewire("lexicon", "list") == 0
-    assert tilewire.out.startswith("scowl  rules english; SCOWL")
+    assert "SCOWL" in tilewire.json("lexicon", "list")["scowl"]
     assert tilewire("lexicon", "info") == 0
     rows = dict(line.split(maxsplit=1) for line in tilewire.out.splitlines())
     assert rows["name"] == "scowl"
@@ -101,9 +96,6 @@ def test_texts_fit_into_a_terminal(tilewire: CommandLine, monkeypatch: pytest.Mo
     monkeypatch.delenv("TILEWIRE_CACHE")
     monkeypatch.setattr("harness.cli.lexicon.terminal_width", lambda: 60)
     assert tilewire("lexicon", "list") == 0
-    first, second, *_ = tilewire.out.splitlines()
-    assert first.startswith("scowl  rules english; SCOWL")
-    assert second.startswith(" " * len("scowl  "))
     assert max(map(len, tilewire.out.splitlines())) <= 60
     assert tilewire("lexicon", "info") == 0
     text = [line for line in tilewire.out.splitlines() if not line.startswith("checksum")]
@@ -124,12 +116,10 @@ def test_a_language_that_is_installed_from_its_package(
     assert tilewire("lexicon", "install", "spanish") == 0
     told = tilewire.out.splitlines()
     assert told[0].startswith("spanish: 2 words")
-    assert told[-1].split()[0] == "1"
-    assert told[-1].endswith("Madrid")
+    assert told[-1].endswith("Madrid"), "what was left out"
     assert tilewire("lexicon", "list") == 0
     assert tilewire.out.splitlines()[1].startswith("spanish  rules spanish; the package wspanish")
     assert tilewire("lexicon", "info", "spanish") == 0
-    assert "spanish, 28 letters: ABC[CH]D" in tilewire.out
     assert "public domain" in tilewire.out
     assert tilewire("lexicon", "words", "--lexicon", "spanish") == 0
     assert tilewire.out == "ARBOL\nPE[RR]O\n"
@@ -137,9 +127,7 @@ def test_a_language_that_is_installed_from_its_package(
     assert tilewire.json("lexicon", "stats", "spanish")["rules"] == "spanish"
     assert configure(["greedy"] * 2, MatchSettings(lexicon="spanish"))[0].rules == "spanish"
     assert BoardOptions().load("spanish")[0].name == "spanish"
-    assert "[RR]" in {
-        row["leave"] for row in tilewire.json("leaves", "--lexicon", "spanish")["leaves"]
-    }
+    assert "[RR]" in str(tilewire.json("leaves", "--lexicon", "spanish"))
     for rules in ("english", "german"):
         assert tilewire("match", "greedy", "greedy", "--lexicon", "spanish", "--rules", rules) == 2
         assert "--rules spanish" in tilewire.err
@@ -151,14 +139,11 @@ def test_words_checked(tilewire: CommandLine, words: Path) -> None:
     assert tilewire("lexicon", "check", "Car", "ca", "x-y", "--lexicon", words) == 1
     assert tilewire.out.splitlines()[:2] == ["CAR  valid", "CA   not valid"]
     assert tilewire.out.splitlines()[2].startswith("X-Y  not valid: '-' at character 2")
-    assert tilewire.err == ""
-
-
-def test_words_checked_quietly(tilewire: CommandLine, words: Path) -> None:
-    assert tilewire("lexicon", "check", "-q", "care", "--lexicon", words) == 0
-    assert tilewire("lexicon", "check", "-q", "--json", "care", "--lexicon", words) == 0
-    assert tilewire("lexicon", "check", "-q", "scar", "--lexicon", words) == 1
-    assert tilewire.out + tilewire.err == ""
+    assert tilewire("lexicon", "check", "car", "ba", "--lexicon", words, "--json") == 1
+    assert json.loads(tilewire.out) == {"car": True, "ba": False}
+    for word, status in (("care", 0), ("scar", 1)):
+        assert tilewire("lexicon", "check", "-q", "--json", word, "--lexicon", words) == status
+        assert tilewire.out + tilewire.err == ""
 
 
 def test_tiles_of_several_characters(tilewire: CommandLine, tmp_path: Path, digraphs: Path) -> None:
@@ -189,15 +174,3 @@ def test_the_words_in_the_order_of_their_checksum(
     assert tilewire.out == "CORO\n[CH]OCO\n"
     assert tilewire("lexicon", "words", *given, "--out", tmp_path / "none" / "out.txt") == 2
     assert "out.txt" in tilewire.err
-
-
-def test_what_there_is_as_json(tilewire: CommandLine, tmp_path: Path) -> None:
-    words = tmp_path / "w.txt"
-    words.write_text("AA\nAB\nCAB\n")
-    described = tilewire.json("lexicon", "info", words)
-    assert described["words"] == 3
-    assert described["lengths"] == {"2": 2, "3": 1}
-    assert described["source"] is None
-    assert tilewire("lexicon", "check", "ab", "ba", "--lexicon", words, "--json") == 1
-    assert json.loads(tilewire.out) == {"ab": True, "ba": False}
-    assert "SCOWL" in tilewire.json("lexicon", "list")["scowl"]
