@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,35 +94,27 @@ def test_what_is_wrong_is_one_sentence_and_nothing_starts(
     assert not (files / "out").is_file()
 
 
-def test_players_that_would_share_a_core(
-    tilewire: CommandLine, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(4)))
-    many = ("--lexicon", "few.txt", "--concurrency", "2", "--threads", "3")
-    assert tilewire(*COMMANDS["match"], *many) == 2
-    assert "--concurrency 2" in tilewire.err
-
-
 @pytest.mark.parametrize(
     ("command", "options"),
     [
-        ("match", ("--concurrency", "2")),
-        ("match", ("--threads", "2")),
-        ("serve", ("--max-games", "4")),
-        ("connect", ("--threads", "4")),
+        ("match", "--threads 3 --concurrency 2"),
+        ("match", "--ponder --concurrency 2"),
+        ("match", "--ponder --threads 2"),
+        ("serve", "--ponder --max-games 4"),
+        ("connect", "--ponder --threads 4"),
     ],
 )
-def test_players_without_cores_of_their_own_do_not_ponder(
+def test_players_that_would_share_a_core_are_refused(
     tilewire: CommandLine,
     files: Path,
     monkeypatch: pytest.MonkeyPatch,
     command: str,
-    options: tuple[str, str],
+    options: str,
 ) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1, 2})
-    few = ("--lexicon", "few.txt", "--ponder")
-    assert tilewire(*COMMANDS[command], *few, *options) == 2
-    assert options[0] in tilewire.err
+    given = options.split()
+    assert tilewire(*COMMANDS[command], "--lexicon", "few.txt", *given) == 2
+    assert given[-2] in tilewire.err
     assert not (files / "out").exists()
 
 
@@ -204,28 +195,6 @@ def test_a_manifest_beside_a_table_says_what_it_was_trained_on(
     for command in (given, (*COMMANDS["match"], "--leaves", "zero.klv2")):
         assert tilewire(*command) == 2
         assert "zero.klv2.json" in tilewire.err
-
-
-def test_a_server_tells_of_tables_that_were_trained_on_other_words(
-    tilewire: CommandLine, files: Path
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])  # so that it goes no further
-        served = ("serve", "--port", port, "--db", "out", "--lexicon", "few.txt")
-        assert tilewire(*served) == 1
-        assert port in tilewire.err
-        assert len(doubts(tilewire.err)) == 1
-        assert tilewire(*served, "--leaves", "formula") == 1
-        assert doubts(tilewire.err) == []
-
-
-def test_a_player_that_joins_a_server_tells_of_them(
-    files: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    tilewire = CommandLine(capfd)  # its process may speak too
-    assert tilewire(*COMMANDS["connect"], "--lexicon", files / "few.txt") == 1
-    assert len(doubts(tilewire.err)) == 1
-    assert tilewire.out == ""
 
 
 def test_what_processes_say_is_told_once_and_made_safe(capsys: pytest.CaptureFixture[str]) -> None:
