@@ -1,4 +1,4 @@
-"""``tilewire direct`` shows standings; ``serve --tournament`` goes on with what was begun."""
+"""``serve --tournament``, ``direct`` and ``admin``: what goes on as begun, and what is shown."""
 
 from __future__ import annotations
 
@@ -10,13 +10,21 @@ from command_line import CommandLine
 from match_samples import match_config
 
 from harness.cli.access_files import AccessFiles
-from harness.cli.asking import standings_text
+from harness.cli.asking import standings_text, state_text
 from harness.cli.directed import plan_of
 from harness.cli.failing import CommandFailed
 from harness.matches.config import write_config
 from harness.server.tokens import KnownTokens, hash_token
-from protocol.messages import StandingList
-from protocol.parts import Arrangement, RoundGame, StandingRow
+from protocol.messages import Administer, ServerState, StandingList
+from protocol.parts import (
+    Arrangement,
+    Ban,
+    Connected,
+    ListedGame,
+    PlayerHere,
+    RoundGame,
+    StandingRow,
+)
 
 NO_FILES = AccessFiles(None, None, None)
 
@@ -150,3 +158,57 @@ def test_bots_of_the_house_that_ponder_need_a_core_each(
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0})
     assert tilewire("serve", "--tournament", file, "--port", 0, "--max-games", 1) == 2
     assert "--max-games" in tilewire.err
+
+
+# --- admin ----------------------------------------------------------------------------------------
+
+
+def test_times_are_written_as_everywhere(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = []
+    (tmp_path / "token").write_text("h\n")
+    who = "--name", "hannah", "--token-file", tmp_path / "token"
+
+    def ask(*asked: object) -> ServerState:
+        sent.append(asked[-2])
+        return ServerState()
+
+    monkeypatch.setattr("harness.cli.asking.ask", ask)
+    assert tilewire("admin", "ws://there", "adjust", "g", "ann", "1m", *who) == 0
+    assert tilewire("admin", "ws://there", "ban", "ann", "--for", "2h", "--why", "rude", *who) == 0
+    assert sent == [
+        Administer(action="adjust", game="g", whom="ann", ms=60_000),
+        Administer(action="ban", whom="ann", minutes=120, why="rude"),
+    ]
+
+
+def test_a_server_is_who_is_there_what_is_on_and_what_is_wrong() -> None:
+    shown = state_text(
+        ServerState(
+            players=(
+                PlayerHere(name="ann\x1b", address="127.0.0.1:7", seeking=True),
+                PlayerHere(name="bob", games=("g1", "\x1b]0;")),
+            ),
+            games=(ListedGame(game="\x1b]0;", players=("bob", "cem"), scores=(10, 12), turns=3),),
+            bans=(Ban(whom="192.0.2.0/24", why="hannah: floods"), Ban(whom="dan", minutes=7)),
+            connections=(Connected(role="arbiter", name="eve\x1b", address="192.0.2.1:7"),),
+            paused="hannah: power cut",
+            trouble="games.db can't be written: full",
+            invitations=2,
+        )
+    )
+    assert "\x1b" not in shown
+    lines = [line.split() for line in shown.splitlines()]
+    assert shown.startswith("no game begins: hannah: power cut\n")
+    for cells in (
+        "ann� 127.0.0.1:7 yes",
+        "bob away g1 �]0;",
+        "�]0; bob – cem 10 – 12 3",
+        "192.0.2.0/24 good hannah floods",
+        "dan 7 min",
+        "2 invitations not used yet",
+        "arbiter eve� 192.0.2.1:7",
+    ):
+        assert cells.split() in lines
+    assert state_text(ServerState()) == "nobody is here"

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import configparser
 import ctypes
+import json
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,6 +24,8 @@ from harness.cli.serving import House
 from harness.server.admission import Admission
 from protocol.websocket import dial
 
+ROOT = Path(__file__).parents[3]
+UNIT = ROOT / "docs" / "tilewire.service"
 ATTACKED = """
 import threading, time
 from harness.cli.serving import return_freed_memory
@@ -118,3 +124,42 @@ async def test_a_server_says_by_which_addresses_it_is_reached(
             assert page.status == 200
     assert (" at all " in said) == (host not in ("127.0.0.1", "::1"))
     assert ("IPv4" in said, "IPv6" in said) == (host == "0.0.0.0", False), ":: and none are both"
+
+
+# --- the files that start it ----------------------------------------------------------------------
+
+
+def test_the_command_of_the_unit_is_one(tilewire: CommandLine) -> None:
+    unit = configparser.ConfigParser(interpolation=None)
+    unit.read(UNIT)
+    _, *arguments = shlex.split(unit["Service"]["ExecStart"])
+    assert tilewire(*arguments) == 2
+    assert "/etc/tilewire/server.toml" in tilewire.err
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="there is no systemd-analyze")
+def test_systemd_takes_the_unit(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("tilewire")
+    text = UNIT.read_text().replace("/opt/tilewire/bin/tilewire", str(program))
+    (tmp_path / "tilewire.service").write_text(text)
+    done = subprocess.run(
+        ("systemd-analyze", "verify", "--man=no", str(tmp_path / "tilewire.service")),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_container_file_copies_and_starts_what_there_is() -> None:
+    lines = (ROOT / "Containerfile").read_text().replace("\\\n", "").splitlines()
+    steps = [line.partition(" ")[::2] for line in lines if line and not line.startswith("#")]
+    copied = {name for step, what in steps if step == "COPY" for name in what.split()[:-1]}
+    packages = {path.parent.name for path in ROOT.glob("*/py.typed")}
+    assert packages | {"pyproject.toml", "README.md", "LICENSE", "tilewire.py"} == copied - {
+        "--from=build",
+        "/opt/tilewire",
+    }
+    (entry,) = (what for step, what in steps if step == "ENTRYPOINT")
+    assert json.loads(entry) == ["tilewire"]
+    assert ("RUN", "tilewire warm") in steps
