@@ -69,11 +69,9 @@ def test_candidates_are_legal_moves_with_all_their_figures(tilewire: CommandLine
     }
     assert len(found["candidates"]) == 3
     for rank, one in enumerate(found["candidates"], start=1):
-        assert one["rank"] == rank
-        assert legal[one["move"]] == one["score"]
+        assert (one["rank"], one["score"]) == (rank, legal[one["move"]])
         assert 0 < one["win"] < 1
-        assert one["win_error"] > 0
-        assert one["equity_error"] > 0
+        assert min(one["win_error"], one["equity_error"]) > 0
     assert found["cgp"].split()[:4] == POSITION.split()[:4]
     assert found["plies"] == 2
     verdict = found["verdict"]
@@ -166,18 +164,6 @@ def test_a_move_of_ones_own_is_compared(tilewire: CommandLine) -> None:
     for what, play in ((POSITION, "8D ZZZ"), (POSITION, "ZZZ"), (GAME, "-")):
         assert tilewire("analyze", what, "--play", play) == 2
         assert "--play" in tilewire.err
-
-
-def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) -> None:
-    options = (f"{SHORT_GAME}@2", "--lexicon", words, "--rollouts", 300)
-    found = tilewire.json("analyze", *options)
-    verdict = found["verdict"]
-    assert verdict["phony"] == {"code": "not_words", "words": ["SeA"], "lexicon": "few"}
-    assert verdict["ahead_of_played"]["move"] == "H8 .eA"
-    assert verdict["best"] != "H8 .eA"
-    assert tilewire("analyze", *options) == 0
-    assert "H8 (S)eA*" in tilewire.out
-    assert "* SeA is not a word of few" in tilewire.out
 
 
 def test_an_exchange_whose_tiles_are_not_recorded(tilewire: CommandLine) -> None:
