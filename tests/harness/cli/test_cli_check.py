@@ -139,21 +139,6 @@ def test_what_goes_wrong_everywhere_is_told_once(tilewire: CommandLine, file: Pa
     assert tilewire.out.partition("\n\n")[2].count("TypeError: write .move behind it, ") == 1
 
 
-@pytest.mark.parametrize(
-    ("seat", "word"),
-    [
-        ("bot.py:Beast", "Best"),
-        ("bot.py:Best?speed=3", "'speed'"),
-        ("none.py:Best", "none.py"),
-        ("siu:sh", "tilewire match 'siu:sh"),
-    ],
-)
-def test_what_can_not_be_asked(tilewire: CommandLine, file: Path, seat: str, word: str) -> None:
-    assert tilewire("check", seat) == 2
-    assert word in tilewire.out + tilewire.err
-    assert "Traceback" not in tilewire.out + tilewire.err
-
-
 def test_a_late_move_is_a_fault(tilewire: CommandLine, file: Path) -> None:
     file.write_text(
         BOT.replace("        return", "        import time; time.sleep(0.03)\n        return")

@@ -227,19 +227,3 @@ def test_what_only_the_write_ahead_log_has_is_read_or_said(match: Path) -> None:
     for status, said in as_a_reader(copy, "games copy", "report copy"):
         assert status == 1
         assert "match.db-wal" in said
-
-
-def test_a_narrow_terminal_has_fewer_columns(
-    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    host = Journal(tmp_path / "games.db")
-    asyncio.run(host.create(opened("0123456789abcdef"), {}))
-    host.close()
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    shown = []
-    for columns in (60, 80, 160):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        assert tilewire("games", tmp_path / "games.db") == 0
-        assert max(map(len, tilewire.out.splitlines())) <= columns
-        shown.append(len(tilewire.out.splitlines()[0].split()))
-    assert shown == [5, 7, 8]

@@ -99,13 +99,6 @@ def test_an_exchange_of_so_many_tiles(tilewire: CommandLine) -> None:
     assert tilewire.json("infer", OPENING, "--play", "-3", *few, "--seed", 1)["top"] != found["top"]
 
 
-def test_a_bingo_leaves_nothing(tilewire: CommandLine) -> None:
-    found = tilewire.json("infer", f"{GAME}@5")
-    assert (found["line"], found["player"], found["play"]) == (5, "static", "7F TOOLBAR")
-    assert found["top"] == [{"leave": "", "prior": 1, "posterior": 1}]
-    assert found["note"]
-
-
 # --- a game -------------------------------------------------------------------------------------
 
 

@@ -97,16 +97,6 @@ def test_the_embedded_lexicon_names_its_source_and_licence(
     assert "Kevin Atkinson" in notice.read_text(encoding="iso8859-1")
 
 
-def test_texts_fit_into_a_terminal(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("TILEWIRE_CACHE")
-    monkeypatch.setattr("harness.cli.lexicon.terminal_width", lambda: 60)
-    assert tilewire("lexicon", "list") == 0
-    assert max(map(len, tilewire.out.splitlines())) <= 60
-    assert tilewire("lexicon", "info") == 0
-    text = [line for line in tilewire.out.splitlines() if not line.startswith("checksum")]
-    assert max(len(line) for line in text if "COPYING" not in line) <= 60, "a path stays whole"
-
-
 def test_a_language_that_is_installed_from_its_package(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
@@ -149,17 +139,6 @@ def test_words_checked(tilewire: CommandLine, words: Path) -> None:
     for word, status in (("care", 0), ("scar", 1)):
         assert tilewire("lexicon", "check", "-q", "--json", word, "--lexicon", words) == status
         assert tilewire.out + tilewire.err == ""
-
-
-def test_tiles_of_several_characters(tilewire: CommandLine, tmp_path: Path, digraphs: Path) -> None:
-    words = tmp_path / "digraphs.txt"
-    words.write_text("charro\nchoca\n".replace("rr", "r"))
-    options = ("--lexicon", words, "--distribution", digraphs)
-    assert tilewire("lexicon", "check", "charo", "[CH]ARO", "[ch]oca", *options) == 0
-    assert tilewire("lexicon", "check", "c[h]aro", "?ARO", "[CH]AR?", "[CH", *options) == 1
-    assert tilewire.out.count("not valid: ") == 4
-    assert tilewire("lexicon", "info", words, "--distribution", digraphs) == 0
-    assert "digraphs, 5 letters: AC[CH]OR" in tilewire.out
 
 
 def test_the_words_in_the_order_of_their_checksum(

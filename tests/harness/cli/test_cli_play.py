@@ -120,11 +120,7 @@ def test_a_page_is_served_until_a_signal_comes(
     where = ("--no-browser", "--port", 0, "--name", "ann", "--db", tmp_path / "play.db")
     assert tilewire("play", "club", *where) == 0
     assert (told["play"]["opponent"], told["play"]["name"]) == ("club", "ann")
-    assert told["play"]["bots"][0] == {
-        "name": "beginner",
-        "about": LEVELS["beginner"][1],
-        "wins": 0,
-    }
+    assert told["play"]["bots"][0]["name"] == "beginner"
     assert (told["published"], told["away"]) == (told["play"], 421)
     assert ("anybody who can reach 0.0.0.0" in told["said"]) == (host == "0.0.0.0")
     assert tilewire.err.endswith("stopped\n")

@@ -66,20 +66,3 @@ def test_a_position_is_studied() -> None:
         ("AEINRST", rack, None),
     ):
         assert _read(what, rules) == {"data": data, "name": name, "turn": None}
-
-
-@pytest.mark.parametrize(
-    ("what", "why"),
-    [
-        ("nothing.gcg", "nothing.gcg"),
-        (f"{GAME}@99", "lines 1 to"),
-        (GAME.parent, "is a folder"),
-        ("bad.gcg", "line 3"),
-    ],
-)
-def test_what_can_not_be_read_is_named(
-    what: str | Path, why: str, tilewire: CommandLine, tmp_path: Path
-) -> None:
-    (tmp_path / "bad.gcg").write_text("#player1 a A\n#player2 b B\n>a: AB 8H X8Z +1 1\n")
-    assert tilewire("study", tmp_path / what, "--no-browser") == 2
-    assert why in tilewire.err

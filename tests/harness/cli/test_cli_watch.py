@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from command_line import CommandLine
+from msgspec.structs import replace
 from rich.console import Console
 from scripted import Scripted
 
@@ -81,15 +82,7 @@ RESULT = "static wins, 20 to -9 (nobody scored any more)"
 
 
 def resumed(plays: int) -> NewGame:
-    return NewGame(
-        game=GAME,
-        seq=plays + 1,
-        players=PLAYERS,
-        you=None,
-        lexicon="scowl",
-        clocks=CLOCKS,
-        history=PLAYS[:plays],
-    )
+    return replace(OFFER, seq=plays + 1, clocks=CLOCKS, history=PLAYS[:plays])
 
 
 @dataclass
@@ -111,18 +104,11 @@ class Script:
     heard: list[list[Message | PeerError]] = field(default_factory=list)
 
     async def __call__(self, channel: Channel, _request: object) -> None:
-        heard: list[Message | PeerError] = []
-        self.heard.append(heard)
-        try:
-            await self._converse(channel, heard)
-        except ChannelClosed:
-            return
-
-    async def _converse(self, channel: Channel, heard: list[Message | PeerError]) -> None:
-        number = len(self.heard) - 1
+        number = len(self.heard)
+        self.heard.append([])
         while True:
             message = (await channel.receive()).content
-            heard.append(message)
+            self.heard[number].append(message)
             match message:
                 case Hello() if number >= len(self.connections):
                     await channel.send(Error(code="busy", message="no room", retry="later"))

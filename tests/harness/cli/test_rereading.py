@@ -100,16 +100,14 @@ async def test_what_is_wrong_changes_nothing(running: Running) -> None:
     assert running.wrong in settings
 
 
-async def test_files_for_more_games_than_the_system_allows_are_no_change(running: Running) -> None:
+async def test_more_games_than_the_system_has_files_for_or_no_tokens_are_no_change(
+    running: Running,
+) -> None:
     running.said["max_games"] = 1_000_000_000
-    running.hang_up()
-    assert running.server._lobby.max_games == 2
-    assert "open files" in running.told[-1]
-
-
-async def test_tokens_that_can_not_be_read_leave_who_was_known(running: Running) -> None:
     running.tokens.unlink()
     running.tokens.mkdir()  # a folder can't be read, not even by root
     running.hang_up()
+    assert running.server._lobby.max_games == 2
     assert running.keeper.check("ann", "a")
     assert str(running.tokens) in running.told[0]
+    assert "open files" in running.told[-1]

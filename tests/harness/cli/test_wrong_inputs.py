@@ -20,6 +20,7 @@ from event_samples import write_event
 
 from lexicons.cache import user_cache
 
+GAMES = Path(__file__).parents[2] / "fixtures" / "gcg"
 EMPTY_BOARD = "/".join(["15"] * 15)
 OPENING = f"'{EMPTY_BOARD} AEINRST/ 0/0 0'"
 LATE = (
@@ -56,10 +57,23 @@ WRONG = [
     ("check greedy --opponent static", "--opponent"),
     ("check ws://127.0.0.1:1 --time 2s", "--time"),
     ("check ws://127.0.0.1:1 --games 1", "--games"),
+    ("check none.py:Best", "none.py"),
+    ("check siu:sh", "tilewire match 'siu:sh"),
     (f"generate {OPENING} --top 0", "--top"),
     (f"generate '{EMPTY_BOARD} / 0/0 0'", "rack"),
     ("generate nothing.cgp", "nothing.cgp"),
     (f"analyze {OPENING} --time 0s", "--time"),
+    (f"analyze '{EMPTY_BOARD} / 0/0 0'", "rack"),
+    (f"analyze '{EMPTY_BOARD} AEI/ 0/0 0'", "AEI"),
+    (f"analyze '{EMPTY_BOARD} AEINRST/ 0/0 6'", "over"),
+    (f"analyze {GAMES / 'complete.gcg'}@6", "@6"),
+    (f"analyze {GAMES / 'no_events.gcg'}", "turns"),
+    (f"analyze {GAMES / 'three_players.gcg'}", "two"),
+    (f"analyze {GAMES / 'complete.gcg'} --play -", "--play"),
+    ("study nothing.gcg --no-browser", "nothing.gcg"),
+    ("study folder --no-browser", "is a folder"),
+    ("study game.gcg --no-browser", "line 3"),
+    (f"study {GAMES / 'complete.gcg'}@99 --no-browser", "lines 1 to"),
     (f"endgame {OPENING} --memory 5", "--memory"),
     (f"infer {OPENING} --temperature nan", "temperature"),
     ("siu --threads 0", "--threads"),
@@ -250,7 +264,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "latin.txt").write_bytes("AA\nÉTÉ\n".encode("latin-1"))
     (tmp_path / "swis.toml").write_text('seats = ["static", "rh", "greedy"]\nformat = "swis"\n')
     (tmp_path / "cut.kwg").write_bytes(b"abc")
-    (tmp_path / "game.gcg").write_text("#player1 a a\n#player2 b b\n>a: AEINRST - +0 0\n")
+    (tmp_path / "game.gcg").write_text("#player1 a a\n#player2 b b\n>a: AB 8H X8Z +1 1\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
