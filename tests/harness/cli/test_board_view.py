@@ -16,7 +16,6 @@ from harness.cli.board_view import (
     MoveView,
     SideView,
     board_text,
-    clock_text,
     fresh_squares,
     game_view,
     print_view,
@@ -86,21 +85,6 @@ def test_tiles_of_several_characters_fit_their_squares() -> None:
     lines = plain_text(board_text(board, DIGRAPHS)).splitlines()
     assert lines[3].split() == ["3", "A", "CH", "l·l", "A", "."]
     assert len({cell_len(line.rstrip()) for line in lines}) == 1
-
-
-def test_the_largest_board_fits_80_columns() -> None:
-    squares = 26 * 26
-    layout = BoardLayout("large", 26, 26, (1,) * squares, (1,) * squares, (0, 0))
-    text = board_text(Board.empty(layout), Alphabet(("?", "A", "CH"), ("?", "a", "ch")))
-    assert max(map(cell_len, text.plain.splitlines())) == 3 + 26 * 2
-
-
-@pytest.mark.parametrize(
-    ("ms", "text"),
-    [(0, "0:00"), (999, "0:00"), (1_500_000, "25:00"), (3_723_000, "1:02:03"), (-61_000, "−1:01")],
-)
-def test_clocks(ms: int, text: str) -> None:
-    assert clock_text(ms) == text
 
 
 def test_fresh_squares_are_those_of_placed_tiles() -> None:

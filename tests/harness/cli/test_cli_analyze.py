@@ -169,21 +169,15 @@ def test_the_position_at_the_end_of_an_unfinished_game(tilewire: CommandLine) ->
 def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert tilewire("analyze", GAME, "--rollouts", 400, "--candidates", 3) == 0
     opening, sheet = tilewire.out.split("\n\n")[:2]
-    costly = opening.split("\n  line ")
-    assert len(costly) == 1 + 3, "it opens with what cost most"
-    (tenth,) = (flat(turn) for turn in costly if turn.startswith("10, greedy: "))
-    assert "L1 PIlAF" in tenth
-    (endgame,) = (flat(turn) for turn in costly if turn.startswith("19, static: "))
-    assert "It cost 12.0 points." in endgame, "no chance to win was lost"
-    _, *rows = sheet.splitlines()
-    assert [int(row[:4]) for row in rows[:23]] == list(range(1, 24))
-    for before, after, cost in (
-        [float(cell.replace("−", "-")) for cell in row.split()[-6:-3]] for row in rows[:23]
-    ):
+    costly = dict(turn.split(", ", 1) for turn in opening.split("\n  line ")[1:])
+    assert len(costly) == 3, "it opens with what cost most"
+    assert "L1 PIlAF" in flat(costly["10"])
+    assert "It cost 12.0 points." in flat(costly["19"]), "no chance to win was lost"
+    rows = sheet.splitlines()[1:24]
+    assert [int(row[:4]) for row in rows] == list(range(1, 24))
+    for row in rows:
+        before, after, cost = (float(cell.replace("−", "-")) for cell in row.split()[-6:-3])
         assert before - after == pytest.approx(cost, abs=0.11), "cost: the difference"
-    said = flat(tilewire.out)
-    for player, turns in (("static", 12), ("greedy", 11)):
-        assert re.search(f" {player}: mean loss .* over {turns} turns", said)
     assert max(map(len, tilewire.out.splitlines())) <= 80
 
 

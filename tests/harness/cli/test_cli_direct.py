@@ -123,14 +123,10 @@ def test_registered_guests_are_given_tokens_once(
     assert (out / "entrants.txt").stat().st_mode & 0o777 == 0o600
     assert given == {name: hash_token(token) for name, token in map(str.split, text.splitlines())}
     assert given.keys() == {"ann", "v1/x"}
-    told = capsys.readouterr().err
-    assert "entrants.txt" in told
-    assert f"new tournament in {out}" in told
+    assert "entrants.txt" in capsys.readouterr().err
     assert entrants() == given
     assert (out / "entrants.txt").read_text() == text
-    told = capsys.readouterr().err
-    assert "entrants.txt" not in told
-    assert f"goes on with the tournament in {out}" in told
+    assert "entrants.txt" not in capsys.readouterr().err
     (out / "entrants.txt").write_text("ann\n")
     with pytest.raises(CommandFailed, match=r"entrants\.txt, line 1"):
         entrants()

@@ -52,15 +52,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "few.txt").write_text("cat\nact\nat\n")
     (folder / "broken").write_text("nothing of the sort")
     (folder / "percent.csv").write_text(",0,1\n1,100,75\n")
-    tiles = load_distribution()
-    more = folder / "more.csv"
-    letters = [f"{chr(0x430 + at)}" for at in range(30)]
-    rows = ["?,?,2,0,0", *(f"{one.upper()},{one},3,1,{at % 2}" for at, one in enumerate(letters))]
-    more.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    cyrillic = load_distribution(str(more))
-    table = leaves_worth(cyrillic, {(29,): 3.0})
-    write_klv(folder / "cyrillic.klv2", table)
-    write_klv(folder / "zero.klv2", LeaveTable.zero(tiles))
+    write_klv(folder / "polish.klv2", leaves_worth(load_distribution("polish"), {(29,): 3.0}))
+    write_klv(folder / "zero.klv2", LeaveTable.zero(load_distribution()))
     return folder
 
 
@@ -76,7 +69,7 @@ def files(made: Path, tmp_path: Path) -> Path:
     [
         (("--lexicon", "nosuch"), "'nosuch'"),
         (("--leaves", "broken"), "broken"),
-        (("--leaves", "cyrillic.klv2"), "cyrillic.klv2"),
+        (("--leaves", "polish.klv2"), "polish.klv2"),
         (("--winprob", "percent.csv"), "percent.csv, line 2"),
         (("--threads", "0"), "--threads"),
     ],

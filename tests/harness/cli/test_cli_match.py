@@ -58,10 +58,11 @@ def test_an_engine_that_needs_a_whole_game_gets_first_racks_only(
 def test_paths_in_a_file_are_relative_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "settings"
-    (folder / "v1").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "settings"
     texts = {
+        "match.toml": 'seats = ["v1/bot.py:Bot", "siu:./engine ./x", "rh?weights=w.json"]\n'
+        'lexicon = "words.txt"\nrules = "rules.toml"\nopenings = "openings.txt"\n',
         "v1/bot.py": "Bot = None\n",
         "engine": "",
         "w.json": "{}",
@@ -72,12 +73,8 @@ def test_paths_in_a_file_are_relative_to_it(
         "tiles.csv": (files("lexicons") / "data" / "english.csv").read_text(),
     }
     for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    path = folder / "match.toml"
-    path.write_text(
-        'seats = ["v1/bot.py:Bot", "siu:./engine ./x", "rh?weights=w.json"]\n'
-        'lexicon = "words.txt"\nrules = "rules.toml"\nopenings = "openings.txt"\n'
-    )
 
     def read(given: MatchSettings = MatchSettings()) -> MatchSettings:
         said = read_settings(Path("settings/match.toml"), given)
@@ -95,7 +92,7 @@ def test_paths_in_a_file_are_relative_to_it(
     ]
     assert said.lexicon == "settings/words.txt"
     (tmp_path / "v1").mkdir()
-    for name in texts:
+    for name in [*texts][1:]:
         (folder / name).rename(tmp_path / name)
         with pytest.raises((CommandFailed, ValueError), match="relative to that file") as refused:
             read()

@@ -58,7 +58,7 @@ OFFER = NewGame(game=GAME, seq=0, players=PLAYERS, you=None, lexicon="scowl")
 STARTED = Started(game=GAME, seq=0, bag=86, clocks=CLOCKS)
 PLAYS = (
     play(1, "8D WORDS", 26, (26, 0), 1_451_000),
-    play(2, "-3", 0, (26, 0), 1_499_999),
+    play(2, "-3", 0, (26, 0), 3_723_999),
     play(3, "H8 .eA", 2, (28, 0), -1),
     play(4, "-", 0, (28, 0), 60_000),
 )
@@ -73,7 +73,7 @@ OVER = GameOver(
 )
 LINES = [
     "  1  static  8D WORDS               +26    26 : 0       24:11",
-    "  2  greedy  exchanges 3             +0    26 : 0       24:59",
+    "  2  greedy  exchanges 3             +0    26 : 0     1:02:03",
     "  3  static  H8 (S)eA                +2    28 : 0       −0:01",
     "  4  greedy  pass                    +0    28 : 0        1:00",
 ]
