@@ -7,6 +7,7 @@ import json
 import shutil
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 from command_line import CommandLine
@@ -38,11 +39,7 @@ def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: P
 @pytest.fixture
 def nobody_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have matches end before their first game."""
-
-    async def play(_self: Tournament, _screen: object) -> None:
-        pass
-
-    monkeypatch.setattr(Tournament, "play", play)
+    monkeypatch.setattr(Tournament, "play", AsyncMock())
 
 
 @pytest.fixture(scope="module")
@@ -157,6 +154,7 @@ def doubts(text: str) -> list[str]:
     return [line for line in text.splitlines() if "trained on" in line]
 
 
+@pytest.mark.usefixtures("nobody_plays")
 def test_a_match_tells_once_of_tables_that_were_trained_on_other_words(
     tilewire: CommandLine, files: Path
 ) -> None:

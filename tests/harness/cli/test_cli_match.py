@@ -9,6 +9,7 @@ import time
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import hostile_bots
 import msgspec
@@ -21,6 +22,7 @@ from engine.rules.rule_sets import load_rules
 from harness.arbiter.rules_on_wire import rules_on_wire
 from harness.cli import match_settings
 from harness.cli.failing import CommandFailed
+from harness.cli.match import print_table
 from harness.cli.match_settings import MatchSettings, read_settings
 from harness.cli.options import fresh_folder
 from harness.matches.config import TournamentConfig, read_config, write_config
@@ -28,6 +30,7 @@ from harness.matches.folder import MatchFolder
 from harness.matches.openings import read_openings
 from harness.matches.sequential import SequentialTest, parse_hypotheses
 from harness.matches.significance import pairs_needed
+from harness.matches.tournament import Tournament
 from lexicons.store import load_lexicon
 
 GCG = Path(__file__).parents[2] / "fixtures" / "games"
@@ -113,8 +116,9 @@ def test_a_second_match_of_the_same_second_has_a_folder_of_its_own(
 
 
 def test_words_of_openings_that_the_lexicon_lacks_are_said(
-    tilewire: CommandLine, tmp_path: Path
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Tournament, "play", AsyncMock())  # nobody plays
     file, config = tmp_path / "openings.txt", tmp_path / "match.toml"
     file.write_text(f"{'/'.join(['4ZZXQ7', *['15'] * 14])} / 20/5 0\n")
     config.write_text(f'seats = ["greedy", "greedy"]\ntime = "1m"\nopenings = "{file}"\n')
@@ -310,18 +314,21 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
         assert (tmp_path / name).read_text(encoding="utf-8").count(", biased") == 2
 
 
-@pytest.mark.parametrize("tested", [(), ("--sprt", "0%,5%")])
 def test_a_plan_plays_ten_games_that_the_match_can_go_on_from(
-    tilewire: CommandLine, tmp_path: Path, tested: tuple[str, ...]
+    tilewire: CommandLine, tmp_path: Path
 ) -> None:
-    file, out = tmp_path / "match.toml", tmp_path / "out"
+    file, out, other = tmp_path / "match.toml", tmp_path / "out", tmp_path / "other"
     file.write_text('seats = ["static", "greedy"]\ngames = 200\ntransport = "pipe"\n')
-    planned = ("--config", file, "--plan", "±20", *tested, "--out", out, "--json")
+    planned = ("--config", file, "--plan", "±20", "--sprt", "0%,5%", "--out", out, "--json")
     assert tilewire("match", *planned) == 0
     told = json.loads(tilewire.out.splitlines()[-1])
     assert (told["games"], told["plan"]["pairs"]) == (10, pairs_needed(20))
-    assert f"--resume {out} --games {20_000 if tested else 2 * pairs_needed(20)}" in tilewire.out
-    assert len(told["plan"].get("test_pairs", ())) == (3 if tested else 0)
+    assert f"--resume {out} --games 20000" in tilewire.out
+    assert len(told["plan"]["test_pairs"]) == 3
+    config = finished(other)
+    with MatchFolder(other) as there:  # without a test
+        print_table(there, config, as_json=False, plan=20.0, hours=1.0)
+    assert f"--games {2 * pairs_needed(20)}" in tilewire.capsys.readouterr().out
 
 
 def test_a_match_begins_on_no_cluster_that_does_not_answer(
