@@ -141,6 +141,10 @@ def test_interrupted_and_out_of_disk_and_yet_the_same(
 
     before = checkpoint.read_bytes()
     refused(tilewire, "floor 30, not 31", *options[:-1], "31", "--resume")
+    wide = ground / "wide.toml"
+    wide.write_text('tiles = "tiles.csv"\nboard = "super"\n', encoding="utf-8")
+    by_others = ("--out", out, "--lexicon", ground / "few.txt", "--rules", wide, *LONG)
+    refused(tilewire, "training with rules", *by_others, "--resume")
     checkpoint.write_bytes(before[:-1])
     refused(tilewire, str(checkpoint), *options, "--resume")
     checkpoint.write_bytes(before)
@@ -180,22 +184,6 @@ def test_a_table_of_other_tiles_is_for_them_alone(
     ):
         assert tilewire(*command) == 2
         assert "alphabet" in tilewire.err
-
-
-def test_games_are_played_by_the_rules_that_are_named(
-    tilewire: CommandLine, ground: Path, tmp_path: Path
-) -> None:
-    (ground / "wide.toml").write_text('tiles = "tiles.csv"\nboard = "super"\n', encoding="utf-8")
-    words, rules = ("--lexicon", ground / "few.txt"), ("--rules", ground / "wide.toml")
-    out = tmp_path / "wide.klv2"
-    options = ("--games", "100", "--floor", "0", "--seed", "1")
-    assert tilewire("train", "leaves", "--out", out, *options, *words, *rules) == 0, tilewire.err
-    manifest = read_manifest(out)
-    assert manifest is not None
-    assert f"--rules {ground / 'wide.toml'}" in manifest.command
-    narrow = tmp_path / "narrow.klv2"
-    assert tilewire("train", "leaves", "--out", narrow, *options, *on(ground)) == 0, tilewire.err
-    assert out.read_bytes() != narrow.read_bytes()
 
 
 # --- win probabilities and features ---------------------------------------------------------------
