@@ -120,6 +120,8 @@ def test_nothing_is_left_but_to_pass(tilewire: CommandLine, words: Path) -> None
     assert found["verdict"]["best"] == "-"
     phony = {"code": "not_words", "words": ["JOWARI"], "lexicon": "few"}
     assert found["verdict"]["phony"] == phony
+    assert tilewire("analyze", f"{GAME}@21", "--lexicon", words) == 0
+    assert "* JOWARI is not a word of few" in tilewire.out
     found = tilewire.json("analyze", found["cgp"], "--lexicon", words)
     assert [one["move"] for one in found["candidates"]] == ["-"]
     assert found["rollouts"] == 0
@@ -371,6 +373,8 @@ def test_games_without_racks_have_means_but_no_grades(
     rows = list(csv.DictReader((tmp_path / "out" / "turns.csv").read_text().splitlines()))
     assert {(row["racks"], row["grade"]) for row in rows} == {("12", "")}
     assert all(row["best"].endswith("/12") for row in rows)
+    assert tilewire("analyze", tmp_path, *few, "--out", tmp_path / "out") == 0
+    assert "✓ 3/12: " in tilewire.err
 
 
 def test_files_that_are_no_game_are_left_out_and_told(

@@ -199,6 +199,8 @@ def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path
     for name in ("positions", "placements"):
         assert found["all"][name] == found["no_blank"][name] + found["blank"][name] > 0
     assert found["threads"] == 2
+    assert tilewire("bench", "generate", *given) == 0
+    assert "all: us per position" in tilewire.out
 
 
 def test_a_position_takes_as_long_in_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:

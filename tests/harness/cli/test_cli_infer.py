@@ -164,6 +164,7 @@ LATE = "AAAAAAAAABBCCDD/DDEEEEEEEEEEEEF/FGGGHHIIIIIIIII/JKLLLLMMNNNNNNO/OOOOOOOP
         (OPENING.replace(" 0/0 0", " 0/0 6"), "8D IMINO", "over"),
         (f"{LATE} /VVWWXYY 0/0 0", "-", "bag"),
         (f"{LATE} /VVWWXYY 0/0 0", "-1", "7"),
+        (f"{GAME}@25", None, "@25"),
         (f"{GAME}@24", None, "@24"),
         (f"{GAME}@23", None, "@23"),
         (f"{PHONY}@2", None, "@2"),
