@@ -13,10 +13,9 @@ from endgame_positions import FEW_TILES, as_game, mirrored, with_seats_swapped
 from minimax import Minimax
 from rollout_positions import scowl
 
-from engine.endgame.searcher import Searcher
 from engine.endgame.solver import EndgameSolver, Solution, least_memory
 from engine.movegen.generator import legal_moves
-from engine.rules.moves import PASS, Direction, Exchange, Place
+from engine.rules.moves import PASS, Exchange
 from engine.rules.position import Board, Position, Rack
 from engine.rules.rules import standard_rules
 from harness.lab.positions import endgame_position
@@ -31,8 +30,6 @@ SMALL = (6, 9, 11, 12, 21, 30, 39, 112, 125, 236, 239)
 """Numbers of small endgames that plain minimax is soon done with."""
 REAL = (5, 18, 20, 21, 34)
 """… and of first positions with an empty bag that are proven in some thousand nodes."""
-LONG = 29
-"""… and of one that takes some ten thousand."""
 
 
 @cache
@@ -188,12 +185,6 @@ def test_moves_to_choose_from(solve: Solver) -> None:
         assert (others.move != move, others.value) == (True, rest)
 
 
-def test_a_move_that_is_left_out_need_not_be_legal(solve: Solver) -> None:
-    position = small(SMALL[0])
-    too_long = Place(0, 0, Direction.ACROSS, (1,) * 9)
-    assert solve(position, without=[Exchange((1,) * 9), too_long]) == solve(position)
-
-
 @pytest.mark.parametrize("scoreless", range(RULES.scoreless_limit))
 def test_a_pass_that_is_the_only_choice_takes_no_shortcut(solve: Solver, scoreless: int) -> None:
     """Of the small position 9, where two passes in a row seemed to end the game: 13, and not 34."""
@@ -243,28 +234,6 @@ def test_there_is_a_legal_move_at_any_time(number: int) -> None:
         solver.advance(20)
 
 
-def test_other_threads_take_up_a_position_only_if_it_takes_long(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    begun: list[Searcher] = []
-    begin = Searcher.begin
-
-    def counted(searcher: Searcher, *given: Any) -> None:
-        begun.append(searcher)
-        begin(searcher, *given)
-
-    monkeypatch.setattr(Searcher, "begin", counted)
-    solver = Solver(2 * MEMORY, threads=2)
-    first, other = solver.solver._searchers
-    quick = solver(small(SMALL[0]))
-    assert quick.proven
-    assert begun == [first]
-    alone = Solver()(real(LONG))
-    begun.clear()
-    assert solver(real(LONG)).value == alone.value
-    assert begun == [first, other]
-
-
 def test_without_room_for_what_can_be_played_there_is_a_good_move_all_the_same() -> None:
     solver = EndgameSolver(scowl(), RULES, memory=MEMORY)
     for searcher in solver._searchers:
@@ -289,18 +258,6 @@ def test_what_was_cut_for_want_of_room_is_not_taken_for_all_there_is(solve: Solv
         solver.advance(ENOUGH // 50)  # more than a proof takes where there is room
     assert solver.solution.proven
     assert solver.solution.value == solve(position).value
-
-
-def test_the_next_position_of_a_game_is_taken_up(solve: Solver) -> None:
-    position = real(REAL[0])
-    found = solve(position)
-    game = as_game(position, RULES).play(found.move, None)
-    gained = game.turns[0].score
-    while game.over is None:
-        found_next = solve(game.position)
-        assert gained + (-1) ** len(game.turns) * found_next.value == found.value
-        game = game.play(found_next.move, None)
-        gained += (-1) ** (len(game.turns) - 1) * game.turns[-1].score
 
 
 # --- what is no endgame ---------------------------------------------------------------------------

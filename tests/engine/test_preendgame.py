@@ -145,17 +145,6 @@ def found(outcome: Outcome) -> tuple[float, float, float, float]:
     return outcome.wins, outcome.draws, outcome.losses, outcome.spread
 
 
-@pytest.mark.parametrize("lead", [-12, 0, 9])
-def test_a_candidate_is_worth_what_comes_of_every_assignment(lead: int) -> None:
-    for one in moves_of(1, 1, 2, 3):
-        work = finished(pre_endgame(1, [one], lead))
-        (outcome,) = work.outcomes()
-        assert outcome.proven
-        assert outcome.cases == work.cases < len(hidden(1))  # two of its tiles are equal
-        assert work.mass == 1.0
-        assert found(outcome) == pytest.approx(expected(1, one, lead))
-
-
 @pytest.mark.parametrize("lead", [-12, 9])
 def test_the_best_is_found_and_who_is_beaten_is_left(lead: int) -> None:
     every = [one for one in generator(1).everything(small(1)) if one.move != PASS][:14]
@@ -183,16 +172,6 @@ def test_moves_that_win_equally_often_are_all_kept_if_the_spread_is_not_asked() 
     for outcome in work.outcomes():
         assert (outcome.move in level) == (outcome.proven and outcome.win == best.win)
         assert outcome.beaten == (outcome.move not in level)
-
-
-def test_who_is_worked_out_was_not_given_up() -> None:
-    """When the last few are worked out, and so not looked at again, others are taken up."""
-    compared = pre_endgame(1)
-    while compared.advance(1_000):
-        pass
-    best = compared.outcomes()[0]
-    compared._alive = [which for which in compared._alive if compared._in_order()[0] != which]
-    assert compared.outcomes()[0] == compared.leader() == best
 
 
 def test_a_static_reply_that_empties_the_bag_is_exact_in_every_order() -> None:
@@ -297,17 +276,6 @@ def test_who_knows_more_does_better() -> None:
         assert not worths["rational"].proven
 
 
-def test_the_sixth_scoreless_turn_ends_the_game() -> None:
-    position = small(1, lead=1, scoreless=5)
-    passed = RankedMove(PASS, 0, 0, position.racks[1])
-    (outcome,) = finished(PreEndgame(solver(1), generator(1), position, [passed])).outcomes()
-    value = small_rules(1).distribution.value
-    racks = [rack for _, rack in fulls(1)]
-    assert outcome.proven
-    mean = sum(map(value, racks)) / len(racks)
-    assert outcome.spread == pytest.approx(mean - value(position.racks[1]))
-
-
 def test_exchanged_tiles_go_anywhere_in_the_bag() -> None:
     position, rules = small(3), small_rules(3)
     swap = Exchange(position.racks[1][:1])
@@ -316,13 +284,6 @@ def test_exchanged_tiles_go_anywhere_in_the_bag() -> None:
         full = FullPosition(replace(position, racks=(rack, position.racks[1])), bag)
         places.add(full.after(swap, 0, rules, seed=1).bag.index(swap.tiles[0]))
     assert places == {0, 1, 2}
-
-
-def test_an_exchange_is_played_on() -> None:
-    swap = next(o for o in generator(3).everything(small(3)) if isinstance(o.move, Exchange))
-    work = finished(pre_endgame(3, [swap], model="static"))
-    (outcome,) = work.outcomes()
-    assert (outcome.cases, outcome.proven) == (work.cases, False)
 
 
 # --- work -----------------------------------------------------------------------------------------

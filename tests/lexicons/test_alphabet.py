@@ -12,15 +12,6 @@ ENGLISH = load_distribution()
 SPANISH = Alphabet(("?", "A", "C", "CH", "H", "Ñ"), ("?", "a", "c", "ch", "h", "ñ"))
 
 
-def test_the_english_bag() -> None:
-    assert ENGLISH.total == 100
-    assert len(ENGLISH.alphabet) == 26
-    assert sum(c * p for c, p in zip(ENGLISH.counts, ENGLISH.points, strict=True)) == 187
-    assert ENGLISH.alphabet.text(ENGLISH.all_tiles()).startswith("??AAAAAAAAABBCC")
-    vowels = [n for n, vowel in enumerate(ENGLISH.vowels) if vowel]
-    assert ENGLISH.alphabet.text(vowels) == "AEIOU"
-
-
 def test_points_of_tiles_and_used_blanks() -> None:
     assert ENGLISH.value(ENGLISH.alphabet.tiles("QUIz")) == 12
     assert ENGLISH.value((BLANK,)) == 0

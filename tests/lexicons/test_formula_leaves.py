@@ -100,25 +100,6 @@ def test_it_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert most < 60 << 20  # it was 125 MiB, and 2.6 GiB with 44 letters
 
 
-def test_it_is_kept_and_made_again_when_what_is_kept_is_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TILEWIRE_CACHE", str(tmp_path / "cache"))
-    distribution = toy(tmp_path / "toy.csv")
-    formula_leaves.cache_clear()
-    first = formula_leaves(distribution).values.tolist()
-    (kept,) = (tmp_path / "cache" / "leaves").rglob("*.npy")
-    whole = kept.read_bytes()
-    no_type, no_end = whole.replace(b"<i4", b",i4"), whole[:8] + b"\x01" + whole[9:]
-    for damage in (b"", whole[:-8], b"x" * 100, no_type, no_end):
-        kept.write_bytes(damage)
-        formula_leaves.cache_clear()
-        assert formula_leaves(distribution).values.tolist() == first
-    formula_leaves.cache_clear()
-    assert formula_leaves(distribution).values.tolist() == first  # from the file
-    formula_leaves.cache_clear()
-
-
 def test_it_does_without_a_place_to_keep_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

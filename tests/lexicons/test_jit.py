@@ -54,10 +54,6 @@ def _run(script: str, **environment: str) -> str:
     return ran.stdout.strip()
 
 
-def test_importing_the_package_does_not_import_numba() -> None:
-    assert _run("import sys, lexicons; print('numba' in sys.modules)") == "False"
-
-
 def test_freezing_refuses_new_types_until_it_is_undone() -> None:
     _sum_of_squares(np.arange(4))
     freeze()
@@ -112,12 +108,6 @@ def test_all_kernels_are_found_and_have_types(module: str) -> None:
     found = [kernel.name for kernel in kernels_of([module]) if kernel.module == module]
     assert found == [function.__name__ for function in ours]
     assert all(jit.types_of(function) for function in ours)
-
-
-def test_the_cache_is_named_by_all_files_of_ours_that_are_imported() -> None:
-    found = {path.name for path in kernel_cache._closure(Path(lexicons.build.__file__))}
-    assert {"build.py", "cells.py", "kwg.py", "jit.py", "wordlist.py", "cache.py"} <= found
-    assert "store.py" not in found
 
 
 def test_an_edit_in_an_imported_file_names_another_directory(

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT, leaves_worth, shorter_leaves
+from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT, shorter_leaves
 
 from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
 from lexicons.klv import parse_klv, read_klv, write_klv
@@ -86,22 +84,6 @@ def test_a_file_spells_all_leaves_in_order(
         assert worth == np.float32(table.value(leave))
     read = parse_klv(content, "few.klv2", few, rack_size)
     assert np.array_equal(read.values, table.values)
-
-
-@given(
-    st.dictionaries(
-        st.sampled_from(leaves_of(FEW, 7)[1:]), st.integers(-(10**7), 10**7).map(lambda n: n / 1000)
-    )
-)
-def test_thousandths_survive(
-    tmp_path_factory: pytest.TempPathFactory, values: dict[tuple[int, ...], float]
-) -> None:
-    path = tmp_path_factory.mktemp("klv") / "few.klv2"
-    table = leaves_worth(FEW, values)
-    write_klv(path, table)
-    read = read_klv(path, FEW)
-    assert np.array_equal(read.values, table.values)
-    assert all(read.value(leave) == worth for leave, worth in values.items())
 
 
 # ?, ?A, ?C and AC: a list that is the end of another, a node where no leave ends.

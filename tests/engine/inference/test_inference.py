@@ -29,7 +29,6 @@ from inference_reference import (
     leaves_in,
     physical_racks,
     tiles_of,
-    without,
 )
 from rollout_positions import RULES, leaves, scowl
 
@@ -84,23 +83,6 @@ def test_a_posterior_is_exact_bayes_for_who_may_be_one_or_another() -> None:
             assert furthest(by_leave(found), expected(play, counts, style)) < 1e-9
 
 
-def test_evidence_is_how_likely_the_play_was() -> None:
-    play, counts = seen(7, 1, 4, 1)
-    style = Style(tuple(ONE_OF_EACH), (0.1, 0.1, 0.3, 0.2, 0.1, 0.2))
-    racks = {
-        rack: ways
-        for rack, ways in physical_racks(tiles_of(counts), 7).items()
-        if without(rack, play.tiles) is not None
-    }
-    for model, evidence in zip(style.models, told(play, counts, style).evidence, strict=True):
-        likelihood = slow_judge(model.judge).likelihood(play, model)
-        exact = sum(ways * likelihood(rack) for rack, ways in racks.items()) / sum(racks.values())
-        assert evidence == pytest.approx(exact, rel=1e-9)
-
-
-# --- the paper's formula --------------------------------------------------------------------------
-
-
 # --- exchanges, passes, bingos --------------------------------------------------------------------
 
 
@@ -125,13 +107,6 @@ def test_of_an_exchange_the_best_is_kept(tiles: int) -> None:
     others = physical_racks(tiles_of(counts), 7 - tiles)
     mean = sum(leaves().value(leave) * ways for leave, ways in others.items()) / others.total()
     assert worth > mean + 2
-
-
-def test_who_exchanges_all_keeps_nothing() -> None:
-    play, counts = exchange(7)
-    found = told(play, counts, Style.of(soft(4.0)), 500)
-    assert found.leaves.shape[1] == 0
-    assert found.note == "all tiles were played; nothing is kept"
 
 
 def test_who_plays_all_tiles_keeps_nothing() -> None:
@@ -167,12 +142,6 @@ def test_what_nobody_can_have_played_tells_nothing() -> None:
             assert (found.top(5), found.mass_of_top(5)) == ([], 0)
 
 
-def test_more_tiles_than_he_held_tell_nothing() -> None:
-    play, counts = imino()
-    few = OpponentPlay(play.board, play.move, 16, 3, 86)
-    assert told(few, counts, stranger(), 100).note == "the play has tiles that it can't have had"
-
-
 # --- what is told ---------------------------------------------------------------------------------
 
 
@@ -187,14 +156,6 @@ def test_the_likeliest_come_first() -> None:
     assert {leave: posterior for leave, _, posterior in top} == by_leave(found)
     assert found.mass_of_top(10) == pytest.approx(sum(each for _, _, each in top[:10]))
     assert found.mass_of_top(10**6) == pytest.approx(1)
-
-
-def test_entropies_are_bits() -> None:
-    play, counts = seen(7, 1, 4)
-    found = told(play, counts, stranger())
-    for entropy, weights in ((found.entropy, found.posterior), (found.entropy_prior, found.prior)):
-        assert entropy == pytest.approx(-sum(w * np.log2(w) for w in weights.tolist() if w))
-    assert found.entropy < found.entropy_prior
 
 
 def test_what_is_kept_is_what_survives() -> None:

@@ -36,17 +36,6 @@ def test_slices_make_no_difference() -> None:
     assert found.unseen == whole.unseen == 0
 
 
-def test_slices_make_no_difference_to_racks_that_are_drawn() -> None:
-    play, counts = seen(7, 1, 4)
-    found = []
-    for most in (700, 3_000):
-        begun = inference(play, counts, stranger(), seed=3, most_listed=1)
-        while begun.looked_at < 4_200:
-            begun.advance(min(most, 4_200 - begun.looked_at))
-        found.append(by_leave(begun.posterior()))
-    assert found[0] == found[1]
-
-
 def test_what_was_not_looked_at_is_said() -> None:
     play, counts = seen(7, 1, 4)
     begun = inference(play, counts, stranger(), seed=5)
@@ -98,12 +87,6 @@ def test_a_part_is_right_in_the_mean(share: float) -> None:
         )
 
 
-def test_the_order_is_that_of_the_seed() -> None:
-    play, counts = seen(7, 1, 4)
-    one, again, other = (told(play, counts, stranger(), 60, seed=seed) for seed in (1, 1, 2))
-    assert one.leaves.tolist() == again.leaves.tolist() != other.leaves.tolist()
-
-
 # --- racks that are drawn -------------------------------------------------------------------------
 
 
@@ -122,15 +105,6 @@ def test_drawn_racks_come_near_to_the_listed_ones(what: Any) -> None:
     assert found.evidence == pytest.approx(exact.evidence, rel=0.1)
     assert chances(found) == pytest.approx(chances(exact), abs=0.03)
     assert found.note == ""
-
-
-def test_racks_of_a_small_slice_count_no_more_than_others() -> None:
-    play, counts = seen(7, 1, 4)
-    exact = told(play, counts, Style.of(soft(2.0)))
-    begun = inference(play, counts, Style.of(soft(2.0)), most_listed=0)
-    for racks in (3, 3, 3, 15_000):
-        begun.advance(racks)
-    assert apart(by_leave(begun.posterior()), by_leave(exact)) < 0.06
 
 
 def test_a_leave_is_told_once() -> None:

@@ -225,15 +225,6 @@ def test_slots_that_are_kept_come_back_at_once() -> None:
                 assert_same(kept.states[-1], fresh.state(board))
 
 
-def test_the_changes_of_a_whole_game_can_be_undone() -> None:
-    kept = TrackedBoard(RULES, scowl())
-    for moves in games()[:100]:
-        kept.clear()
-        for move in moves:
-            kept.play(move)
-        assert int(kept.record["changes"][0]) < len(kept.record["changed_square"][0]) // 2
-
-
 # --- boards of any shape --------------------------------------------------------------------------
 
 
@@ -262,15 +253,3 @@ def test_plays_and_undos_on_boards_of_any_shape(
     while kept.marks:
         kept.undo()
         assert_same(kept.state(), kept.states[-1])
-
-
-@settings(max_examples=40)
-@given(small_games())
-def test_an_array_that_had_another_board_on_it_is_as_good_as_new(
-    game: tuple[Position, Words, Rules],
-) -> None:
-    position, words, rules = game
-    used, new = (Fresh(rules, lexicon_of(words, rules)) for _ in range(2))
-    squares = bytes(1 if square % 3 else 0 for square in range(len(position.board.squares)))
-    used.state(Board(rules.layout, squares))
-    assert_same(used.state(position.board), new.state(position.board))

@@ -23,7 +23,7 @@ from engine.kernels.equity_loss import (
     copy_table,
     find_losses,
 )
-from engine.movegen.evaluation import PLAIN, Evaluation
+from engine.movegen.evaluation import PLAIN
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack
 from engine.notation.move_text import parse_move
@@ -186,14 +186,6 @@ def test_the_cases_are_of_every_kind() -> None:
     assert min(blanks.count(0), blanks.count(1), blanks.count(2)) >= 10
 
 
-def test_what_scores_most_on_an_opening_need_not_be_worth_most() -> None:
-    """EDUCATE at 8C has its D doubled, which is 2 points, and three vowels where they cost 2.1."""
-    rack = tuple(sorted(RULES.distribution.alphabet.tiles("EDUCATE")))
-    found = Case(opening("8G CUE"), [rack])
-    for judge in JUDGES:
-        assert losses(found, judge) == slow_gaps(found, judge)
-
-
 @pytest.mark.parametrize("judge", JUDGES)
 @pytest.mark.parametrize("name", ["middle, a worse one", "opening, 8D", "bag of 6", "a blank"])
 def test_what_stands_in_the_book_changes_no_gap(name: str, judge: str) -> None:
@@ -243,43 +235,6 @@ def entries(table: SubrackTable) -> list[tuple[int, int, bool]]:
     there = table.codes > 0
     columns = (array[there].tolist() for array in (table.codes, table.equity_terms, table.exact))
     return sorted(zip(*columns, strict=True))
-
-
-def test_a_book_that_is_half_full_takes_no_more() -> None:
-    search, table = Search(case("middle"), generator(), [0] * RACKS, FAR), SubrackTable.empty(512)
-    done = search.go_on(0, table)
-    assert 0 < done < RACKS
-    assert table.used[0] <= 256
-    assert (search.losses[:done] >= 0).all()
-    assert (search.losses[done:] == -1).all()
-    assert search.go_on(done, table) == 0
-
-
-@pytest.mark.parametrize("name", ["middle", "opening, 8H", "bag of 4"])
-def test_a_generator_that_found_gaps_goes_on_as_before(name: str) -> None:
-    finder, play = Generator(scowl(), RULES, leaves()), case(name).play
-    losses(case(name), finder=finder)
-    for rack in case(name).racks[:5]:
-        position = Position(play.board, (rack, ()), (0, 0))
-        assert finder.best(position, 5) == generator().best(position, 5)
-
-
-@pytest.mark.parametrize("name", PLAYS)
-def test_only_a_first_play_costs_for_its_vowels(name: str) -> None:
-    play, rack = case(name).play, case(name).racks[0]
-    cost, _ = begin(play, generator())
-    if not play.board.is_empty:
-        assert cost == 0
-        return
-    without = Generator(scowl(), RULES, leaves(), Evaluation(opening=False))
-    assert begin(play, without)[0] == begin(play, generator("greedy"))[0] == 0
-    position = Position(play.board, (rack, ()), (0, 0))
-    equities = [
-        next(one.equity for one in each.everything(position) if one.move == play.move)
-        for each in (generator(), without)
-    ]
-    assert cost == equities[0] - equities[1]
-    assert cost < 0 or name in ("opening, H4", "opening, short")
 
 
 def test_who_can_do_nothing_else_is_right_to_pass() -> None:

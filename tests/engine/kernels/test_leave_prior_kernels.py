@@ -18,10 +18,8 @@ from engine.inference.leave_prior import (
     priors_of,
 )
 from engine.rules.position import Rack
-from engine.rules.rules import standard_rules
 from lexicons.arrays import F64, U8
 
-ENGLISH = standard_rules().distribution.counts
 COUNTS = (1, 3, 2, 0, 4, 1)
 """By tile, the blank first; eleven in all."""
 
@@ -53,29 +51,7 @@ def test_parts_are_all_choices_of_tiles(counts: Sequence[int], size: int) -> Non
     assert parts.shape == (len(expected), size)
 
 
-def test_a_full_bag_has_as_many_parts_as_the_literature_says() -> None:
-    assert [count_multisets(ENGLISH, size) for size in (1, 2, 7)] == [27, 373, 3_199_724]
-
-
 # --- what was kept --------------------------------------------------------------------------------
-
-
-def test_a_table_has_what_was_kept_and_equal_ones_once() -> None:
-    chance = np.random.default_rng(1)
-    tiles = all_multisets(ENGLISH, 3)
-    chosen = np.concatenate((tiles, tiles[::7]))
-    kept = LeavePrior(chosen, chance.random(len(chosen)))
-    table = kept.table()
-    assert np.count_nonzero(table.codes) == len(tiles)
-    assert len(table.codes) >= 2 * len(tiles)
-    assert table.weights.sum() == pytest.approx(kept.weights.sum())
-
-
-def test_nothing_is_a_holding_too() -> None:
-    nothing = LeavePrior.nothing()
-    assert leaves_in(nothing) == [()]
-    assert nothing.size == 0
-    assert nothing.weights.tolist() == [1.0]
 
 
 def test_what_somebody_else_draws_was_not_held() -> None:
@@ -100,14 +76,6 @@ def test_what_can_no_longer_be_held_is_gone() -> None:
     assert leaves_in(kept_of(SOME).without([1, 3, 0, 0, 3, 0], COUNTS)) == [(2, 4)]  # type: ignore[arg-type]
     assert kept_of(SOME).without([1, 3, 2, 0, 4, 1], COUNTS) is None
     assert kept_of({(0,): 1.0}).without([1, 0, 0, 0, 0, 0], COUNTS) is None
-
-
-def test_what_nobody_draws_changes_nothing() -> None:
-    kept = kept_of(SOME)
-    found = kept.without([0] * 6, COUNTS)
-    assert found is not None
-    assert leaves_in(found) == leaves_in(kept)
-    assert found.weights == pytest.approx(kept.weights)
 
 
 # --- priors ---------------------------------------------------------------------------------------
@@ -181,12 +149,6 @@ def test_draws_with_their_odds_are_the_priors(
             continue
         error = np.sqrt((counted**2).sum())  # of a sum of so many independent terms
         assert abs(counted.sum() - share) <= 4 * error, (rack, counted.sum(), share)
-
-
-def test_draws_are_those_of_their_seed() -> None:
-    kept, wanted = kept_of(SOME), [0, 1, 0, 0, 0, 0]
-    first, again, other = (drawn_racks(COUNTS, kept, wanted, 5, 50, seed)[0] for seed in (1, 1, 2))
-    assert first.tolist() == again.tolist() != other.tolist()
 
 
 @pytest.mark.parametrize(

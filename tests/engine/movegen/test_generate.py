@@ -84,12 +84,6 @@ def test_no_exchange_when_the_bag_has_too_few() -> None:
         assert len(moves) == exchanges + 1
 
 
-def test_an_unknown_rack_can_only_pass() -> None:
-    assert legal_moves(position_of(Board.empty(ENGLISH.layout), ""), english("OX"), ENGLISH) == [
-        (PASS, 0)
-    ]
-
-
 def test_more_moves_than_the_first_arrays_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     position = position_of(Board.empty(ENGLISH.layout), "CATS?")
     lexicon = english("CAT", "CATS", "ACT", "AT")

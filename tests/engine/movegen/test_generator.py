@@ -119,13 +119,6 @@ def is_exchange(ranked: RankedMove) -> bool:
     return isinstance(ranked.move, Exchange)
 
 
-def test_a_generator_finds_the_same_whatever_it_found_before() -> None:
-    positions = [position for game in range(3, 9) for position in positions_of(game)]
-    used = [generator().best(position, 5) for position in positions]
-    for at in range(0, len(positions), 7):
-        assert Generator(scowl(), RULES, leaves()).best(positions[at], 5) == used[at]
-
-
 # --- equity ---------------------------------------------------------------------------------------
 
 
@@ -213,13 +206,6 @@ def leave_of(move: Move, position: Position) -> tuple[int, ...]:
     elif isinstance(move, Exchange):
         rack -= Counter(move.tiles)
     return tuple(sorted(rack.elements()))
-
-
-def test_without_a_table_and_without_adjustments_equity_is_the_score() -> None:
-    plain = Generator(scowl(), RULES, evaluation=PLAIN)
-    for position in positions_of(4):
-        for ranked in plain.everything(position):
-            assert ranked.equity == (PASS_EQUITY if ranked.move == PASS else 1000 * ranked.score)
 
 
 # --- any board ------------------------------------------------------------------------------------

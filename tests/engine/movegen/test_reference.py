@@ -14,7 +14,7 @@ from thorough import some
 
 from engine.kernels.moves import EXCHANGE, TILE_BITS
 from engine.movegen.generator import Generator, legal_moves
-from engine.rules.moves import PLAYED_THROUGH, Direction, Place
+from engine.rules.moves import PLAYED_THROUGH, Place
 from engine.rules.position import Position
 from engine.rules.rules import standard_rules
 from lexicons.alphabet import BLANK, BLANK_FLAG
@@ -92,15 +92,3 @@ def test_the_positions_are_of_every_kind() -> None:
     assert max(tiles) > 85
     short = [p for p in positions if len(p.racks[p.on_turn]) < RULES.rack_size]
     assert len(short) >= GAMES
-
-
-def test_the_twin_scores_the_opening_of_richards_and_amir() -> None:
-    # IMINO at 8D for 16 (Richards & Amir 2007): the double letter at 8D, the double word at 8H.
-    tiles = RULES.distribution.alphabet.tiles("IMINO")
-    board = positions_of(0)[0].board
-    found = placements(board.array(), (0, *sorted((*tiles, 15))), Dictionary([tiles]), RULES)
-    assert found[Place(7, 3, Direction.ACROSS, tiles)] == 16
-    assert found[Place(7, 4, Direction.ACROSS, tiles)] == 14
-    # Five starts each way; each with five natural tiles or with one of five as a blank, and no
-    # second O is needed.
-    assert len(found) == 2 * 5 * (1 + 5)

@@ -56,16 +56,6 @@ def test_the_rules_of_a_lexicon_go_by_its_tiles(tmp_path: Path) -> None:
     assert rules.layout == load_rules().layout
 
 
-def test_tiles_of_several_characters() -> None:
-    alphabet = load_rules("catalan").distribution.alphabet
-    assert alphabet.text(alphabet.word_tiles("novel·lanyquè".replace("è", "e"))) == (
-        "NOVE[L·L]A[NY][QU]E"
-    )
-    spanish = load_rules("spanish").distribution.alphabet
-    assert spanish.text(spanish.word_tiles("chorrillo")) == "[CH]O[RR]I[LL]O"
-    assert spanish.tiles("[ch]O[rr]") == (0x84, spanish.tiles("O")[0], spanish.tiles("[rr]")[0])
-
-
 def test_the_large_board_has_quadruple_squares_and_is_symmetric() -> None:
     layout = load_rules("super").layout
     assert (layout.rows, layout.columns, layout.start) == (21, 21, (10, 10))

@@ -92,13 +92,6 @@ def test_of_nothing_that_is_believed_there_is_no_holding() -> None:
         assert len(laid_out(position_of(0, 0), belief).sums) == 0
 
 
-def test_a_known_rack_has_no_more_tiles_than_moves_hold() -> None:
-    position = position_of(8, 6)
-    position = position.with_rack(1 - position.on_turn, (1,) * 8)
-    with pytest.raises(ValueError, match="a rack of 8 tiles"):
-        scene(position, RULES, 2, 0)
-
-
 # --- the scene ------------------------------------------------------------------------------------
 
 
@@ -134,12 +127,6 @@ def test_what_is_wanted_is_worth_something(win: float, lead: float, point: float
         ValueError, match=f"a win is worth {win}, a lead {lead} and a point {point}"
     ):
         Utility(win, lead, point)
-
-
-@pytest.mark.parametrize("scale", [0.0, -1.0, math.inf, math.nan])
-def test_a_lead_is_squashed_by_some_points(scale: float) -> None:
-    with pytest.raises(ValueError, match=f"scale is {scale}; it must be above 0 and finite"):
-        Utility(scale=scale)
 
 
 def test_a_utility_weighs_wins_leads_and_points() -> None:

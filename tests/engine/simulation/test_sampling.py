@@ -52,16 +52,6 @@ def test_elimination_and_equal_fill_the_lowest_first(
         assert len(passed_over) == 0 or passed_over.min() >= served.max() - 1
 
 
-@given(arm_statistics(), st.integers(2, 2_000))
-@settings(max_examples=60)
-def test_half_of_two_is_the_leader_s(statistics: ArmStatistics, samples: int) -> None:
-    share = top_two(statistics, samples)[statistics.leader]
-    has_rivals = len(statistics.samples) > 1 and not statistics.twins.any()
-    if has_rivals and np.isfinite(statistics.scores()).all():
-        assert abs(int(share) - samples / 2) <= 16
-    assert 2 * share >= samples
-
-
 def test_the_other_half_goes_to_whom_it_is_hardest_to_tell_apart() -> None:
     statistics = statistics_of([100] * 4, [1.0, 0.9, 0.5, 0.0], [1.0] * 4)
     assert top_two(statistics, 32).tolist() == [16, 16, 0, 0]

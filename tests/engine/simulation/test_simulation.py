@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from arm_samples import statistics_from
 from rollout_positions import (
-    RULES,
     candidates,
     generator,
     late_position,
@@ -20,7 +19,6 @@ from rollout_positions import (
 )
 
 from engine.kernels.rollouts import SampleSums
-from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Position
@@ -28,8 +26,6 @@ from engine.rules.rules import IllegalMove
 from engine.simulation.rollout_input import BY_POINTS, TO_THE_END, Utility
 from engine.simulation.sampling import RULES as SHARING
 from engine.simulation.simulation import Simulation
-from lexicons.tables import win_probabilities_for
-from lexicons.win_probability import WinProbabilities
 
 
 def simulation(
@@ -119,11 +115,6 @@ def test_an_empty_bag_takes_one_sample_of_each() -> None:
     assert [one.samples for one in rolled.estimates()] == [1] * count
 
 
-def test_a_bag_of_one_is_left_to_chance() -> None:
-    assert not simulation(late_position(1)).exact
-    assert not simulation(late_position(1, both=True)).exact
-
-
 def test_a_single_candidate_is_certain() -> None:
     rolled = simulation(position_of(5, 9), count=1)
     assert rolled.is_certain
@@ -167,13 +158,6 @@ def test_until_all_have_their_first_samples_they_are_not_compared(use_prior: boo
         assert rolled.is_sampled
         assert rolled.regret < 1.0
         assert rolled.estimates()[0].move == rolled.leader.move
-
-
-def test_what_is_exact_has_no_standing() -> None:
-    rolled = simulation(late_position(0, held=3), plies=TO_THE_END)
-    rolled.advance(100)
-    with pytest.raises(ValueError, match="don't have the samples yet"):
-        _ = rolled.statistics
 
 
 def test_the_board_is_searched_by_the_position_alone() -> None:
@@ -243,17 +227,6 @@ def test_what_longer_rollouts_begin_with_is_worth_what_was_found(utility: Utilit
     assert (known.values * utility.weights).sum(axis=1) == pytest.approx(known.means)
 
 
-def test_what_a_candidate_gains_is_told_by_points_without_win_probabilities() -> None:
-    position = late_position(0, held=3)
-    own = generator()
-    compared = candidates(position, 6)
-    rolled = Simulation([own], position, compared, None, plies=TO_THE_END)
-    rolled.advance(100)
-    equities = [one.equity for one in rolled.estimates()]
-    assert equities == sorted(equities, reverse=True)
-    assert {one.win for one in rolled.estimates()} <= {0.0, 0.5, 1.0}
-
-
 def test_the_lead_decides_where_every_candidate_wins() -> None:
     position = replace(late_position(0, held=3), scores=(500, 500))
     ahead = list(position.scores)
@@ -273,30 +246,6 @@ def test_the_lead_decides_where_every_candidate_wins() -> None:
     assert by_wins.leader == compared[0]  # of equals the first
 
 
-# --- what is thought before -----------------------------------------------------------------------
-
-
-def shipped() -> WinProbabilities:
-    return win_probabilities_for(RULES.distribution)
-
-
-def rolled_with_prior(position: Position, use_prior: bool, **options: Any) -> Simulation:
-    own = generator()
-    compared = best_candidates(own, position, 12)
-    return Simulation([own], position, compared, shipped(), use_prior=use_prior, **options)
-
-
-def test_few_samples_leave_the_candidates_near_their_static_order() -> None:
-    """Over some positions and seeds: what is merely lucky is chosen less often."""
-    position, ranks = position_of(5, 9), {False: 0, True: 0}
-    for seed in range(30):
-        for use_prior in ranks:
-            rolled = rolled_with_prior(position, use_prior, first=4, seed=seed)
-            rolled.advance(12 * 4)
-            ranks[use_prior] += rolled.candidates.index(rolled.leader)
-    assert ranks[True] < 0.75 * ranks[False]
-
-
 # --- what makes no sense --------------------------------------------------------------------------
 
 
@@ -311,14 +260,6 @@ def test_few_samples_leave_the_candidates_near_their_static_order() -> None:
 def test_what_makes_no_sense_is_refused(options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         simulation(position_of(0, 0), **options)
-
-
-def test_there_are_candidates_and_generators() -> None:
-    position = position_of(0, 0)
-    with pytest.raises(ValueError, match="0 candidates, 1 generators"):
-        Simulation([generator()], position, [], None)
-    with pytest.raises(ValueError, match="1 candidates, 0 generators"):
-        Simulation([], position, generator().best(position), None)
 
 
 def test_what_is_no_candidate_is_not_known() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -14,7 +13,6 @@ import pytest
 from bot.equipment import Resources
 from bot.search.analysis.findings import Findings, SearchTools, analyse
 from bot.search.analysis.questions import Phony, Question, ask
-from bot.search.anytime import REPORT_S
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator
 from engine.notation.cgp import read_cgp
@@ -249,16 +247,6 @@ def test_if_the_best_was_played_the_search_goes_on() -> None:
     assert found.rollouts == sum(one.samples for one in found.estimates) == 600
 
 
-def test_time_is_shared_too() -> None:
-    lexicon = load_lexicon()
-    generator = Generator(lexicon, RULES)
-    at = position(MIDGAME.read_text())
-    settings = SearchTools(RULES, resources(lexicon), candidates=2, seconds=1.0)
-    found = analyse(settings, at, generator.best(at, 30)[-1].move)
-    assert found.compared >= 32
-    assert found.rollouts - found.compared == sum(one.samples for one in found.estimates)
-
-
 def with_loss(found: Findings, apart: Difference, **changes: Any) -> Findings:
     """Say that the best is so far ahead of everything else."""
     ahead = [apart if one is not found.best else Difference(0, 0, 0, 0) for one in found.estimates]
@@ -280,14 +268,6 @@ def test_many_candidates_share_the_risk_of_an_error() -> None:
     alone = with_loss(found, twice, compared=200)
     assert alone.is_clear(played.move)
     assert len(alone.rivals) == 4
-
-
-def test_a_loss_may_be_below_nothing_and_says_so() -> None:
-    found = findings(MIDGAME.read_text(), 100, played=3)
-    lucky = with_loss(found, Difference(-0.003, 0.01, 0.5, 1.0), compared=200)
-    said = verdict(lucky, lambda move: "it" if move == found.question.played else "another")
-    shown = "It was played, and nothing shows it to win less: "
-    assert said.endswith(shown + "it cost −0.3 % ± 2.0 and 0.5 points ± 2.0.")
 
 
 def test_a_mean_loss_has_its_error_and_leaves_forced_turns_out() -> None:
@@ -422,15 +402,6 @@ def test_a_move_that_was_taken_back_is_never_the_best(monkeypatch: pytest.Monkey
     assert not found.is_clear(refused)
 
 
-def test_findings_are_told_a_few_times_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
-    """However short the slices of work are."""
-    monkeypatch.setattr("bot.search.analysis.worths._SLICE", 1)
-    told: list[Findings] = []
-    began = time.perf_counter()
-    endgame_findings(on_progress=told.append)
-    assert len(told) <= (time.perf_counter() - began) / REPORT_S
-
-
 def test_what_the_solver_has_not_proven_is_said_to_be_so(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -459,28 +430,6 @@ def test_an_endgame_that_was_stopped_at_once_says_so(monkeypatch: pytest.MonkeyP
     found = analyse(settings, position(ENDGAME), PASS, stopped=lambda: True)
     assert not found.is_known
     assert "Nothing is known yet; by static equity" in verdict(found, str)
-
-
-def test_an_endgame_that_is_stopped_later_says_what_the_solver_knows_by_then(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr("bot.search.analysis.worths._SLICE", 50)
-    lexicon = load_lexicon()
-    settings = SearchTools(RULES, resources(lexicon), seconds=600)
-    solved = False
-
-    def look(solver: EndgameSolver, nodes: int) -> int:
-        nonlocal solved
-        done = advance(solver, nodes)
-        solved = bool(solver.solution.depth)
-        return done
-
-    advance = EndgameSolver.advance
-    monkeypatch.setattr(EndgameSolver, "advance", look)
-    found = analyse(settings, position(ENDGAME), stopped=lambda: solved)
-    assert list(found.worths) == [found.best.move]
-    assert found.is_known
-    assert verdict(found, str).endswith("(not proven).")
 
 
 # --- why a turn was costly ------------------------------------------------------------------------
