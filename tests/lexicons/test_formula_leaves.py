@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections import Counter
 from itertools import pairwise
 from pathlib import Path
@@ -86,18 +85,6 @@ def test_each_further_blank_is_worth_less(tmp_path: Path) -> None:
     gains = [after - before for before, after in pairwise(values)]
     assert gains == sorted(gains, reverse=True)
     assert gains[1] > 15 > gains[2]
-
-
-def test_it_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TILEWIRE_CACHE", str(tmp_path / "cache"))
-    formula_leaves.cache_clear()
-    tracemalloc.start()
-    try:
-        formula_leaves(ENGLISH)
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert most < 60 << 20  # it was 125 MiB, and 2.6 GiB with 44 letters
 
 
 def test_it_does_without_a_place_to_keep_it(

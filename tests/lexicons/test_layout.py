@@ -47,7 +47,6 @@ def test_a_small_board_with_its_own_start(tmp_path: Path) -> None:
         ("..\n.x\n", "line 2: 'x' at column 2"),
         ("start H8\n..\n..\n", "'start H8'"),
         ("start 3A\n..\n..\n", "line 1: the start square 3A is not on the board of 2×2 squares"),
-        ("..\n..\nstart 1C\n", "line 3: the start square 1C is not on the board"),
         ("..\n", "a side has"),
         ("." * 27 + "\n" + "." * 27 + "\n", "a side has"),
     ],

@@ -75,16 +75,10 @@ def test_the_likelihoods_of_all_moves_of_a_rack_add_up_to_about_one() -> None:
     [
         ({"margin": -1.0}, "a margin of -1; it must be 0 to 1,000 points"),
         ({"margin": math.nan}, "a margin of nan"),
-        ({"margin": 1e20}, "a margin of 1e+20; it must be 0 to 1,000 points"),
         ({"temperatures": ((1e20, 1.0),)}, "a temperature of 1e+20; it must be 0 to 1,000 points"),
-        ({"temperatures": ((-0.5, 1.0),)}, "a temperature of -0.5; it must be 0 to 1,000 points"),
-        ({"temperatures": ((math.inf, 1.0),)}, "a temperature of inf; it"),
         ({"temperatures": ((1.0, 0.5),)}, "shares of [0.5]; each is 0 or more, and they add up"),
         ({"temperatures": ((1.0, 1.5), (2.0, -0.5))}, "shares of [1.5, -0.5]"),
-        ({"temperatures": ()}, "shares of []"),
         ({"floor": -0.1}, "a floor of -0.1; it must be 0 or more and below 0.002"),
-        ({"floor": 0.1}, "a floor of 0.1"),
-        ({"floor": math.nan}, "a floor of nan"),
     ],
 )
 def test_a_model_has_numbers_that_make_sense(numbers: Any, message: str) -> None:

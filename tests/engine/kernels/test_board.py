@@ -23,8 +23,6 @@ from engine.kernels.shadow_slots import (
     SLOT,
     SLOTS,
     SLOTS_A_LINE,
-    keep_slots,
-    restore_slots,
     update_slots,
 )
 from engine.movegen.generator import Generator
@@ -66,17 +64,6 @@ def _cross(board: Any, words: Any) -> None:
 @kernel
 def _slots(slots: Any, board: Any, words: Any) -> None:
     update_slots(slots[0], board[0], words[0])
-
-
-@kernel
-def _keep(slots: Any, kept: Any) -> None:
-    keep_slots(slots[0], kept)
-
-
-@kernel
-def _undo_and_restore(slots: Any, board: Any, changes: Any) -> None:
-    undo_to(board[0], changes)
-    restore_slots(slots[0], board[0])
 
 
 class State(NamedTuple):
@@ -202,27 +189,6 @@ def test_every_play_and_undo_of_many_games_leaves_a_board_as_if_set_up(batch: in
         kept.undo(len(moves))
         assert len(kept.states) == 1
         assert_same(kept.state(), kept.states[0])
-
-
-def test_slots_that_are_kept_come_back_at_once() -> None:
-    kept, fresh = TrackedBoard(RULES, scowl()), Fresh(RULES, scowl())
-    for moves in games()[:20]:
-        kept.clear()
-        board = Board.empty(RULES.layout)
-        for turn in range(0, len(moves) - 3, 3):
-            _keep(kept.slots, True)
-            for move in moves[turn : turn + 3]:
-                kept.play(move)
-            mark = kept.marks[-3]
-            _undo_and_restore(kept.slots, kept.record, mark)
-            assert_same(state_of(kept.record, kept.slots), fresh.state(board))
-            _keep(kept.slots, False)
-            for at in range(turn, turn + 3):
-                (place,) = unpack(moves[at : at + 1], board)
-                assert isinstance(place, Place)
-                board = board.with_move(place)
-                kept.play(moves[at])
-                assert_same(kept.states[-1], fresh.state(board))
 
 
 # --- boards of any shape --------------------------------------------------------------------------

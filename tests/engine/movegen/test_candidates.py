@@ -105,13 +105,6 @@ def test_on_a_lopsided_board_both_ways_are_different() -> None:
     assert directions(found) == set(Direction)
 
 
-def test_later_on_both_ways_are_different() -> None:
-    position = position_of(5, 9)
-    found = best_candidates(generator(), position, 12)
-    assert found == generator().best(position, 12)
-    assert directions(found) == set(Direction)
-
-
 def test_what_was_refused_is_left_out_and_the_next_best_moves_up() -> None:
     for position in (position_of(5, 9), opening("AEINRST")):
         best = best_candidates(generator(), position, 8)

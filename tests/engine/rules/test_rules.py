@@ -98,14 +98,6 @@ def test_a_covered_square_counts_in_both_words() -> None:
     assert play.score == (8 + 1 + 2 + 3) + (4 + 8) + (1 + 1) + (1 + 2) + (1 + 3)
 
 
-def test_two_word_squares_multiply() -> None:
-    board = EMPTY_BOARD.with_move(Place(0, 3, ACROSS, tiles("D")))
-    # 1A and 1H are triple words; a tile lies on 1D, the double letter between them.
-    play = score_play(board, play_at("1A", "QUA.RATE"), RULES)
-    assert play.score == 9 * (10 + 1 + 1 + 2 + 1 + 1 + 1 + 1) + 50
-    assert play.bingo
-
-
 # --- where tiles may lie --------------------------------------------------------------------------
 
 

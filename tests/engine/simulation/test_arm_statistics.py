@@ -127,19 +127,6 @@ def test_twins_are_level_without_an_error() -> None:
     assert pair.regret == 0.0
 
 
-def test_the_same_values_are_worth_the_same_however_many_are_known() -> None:
-    chance = np.random.default_rng(6)
-    for _ in range(50):
-        n = int(chance.integers(3, 200))
-        values = luck(chance, CORRELATED, 200)
-        values[1] = values[0]
-        statistics = statistics_from(values, [200, n, 200])
-        assert statistics.means[1] == pytest.approx(statistics.means[0], abs=1e-12)
-        if statistics.leader < 2:
-            assert n < 10 or statistics.twins[1 - statistics.leader]
-            assert statistics.errors()[1 - statistics.leader] < 1e-6
-
-
 # --- the prior ------------------------------------------------------------------------------------
 
 
@@ -173,42 +160,6 @@ def test_means_are_the_most_likely_ones(deviation: float) -> None:
     wanted[4] = -prior.means.sum() / deviation**2
     most_likely = np.linalg.solve(equations, wanted)[:4]
     assert shrink(adjusted, samples, prior).means == pytest.approx(most_likely)
-
-
-def compared(prior_is_used: bool, samples: list[int]) -> tuple[float, float, float, float]:
-    """Draw candidates as the prior says; give real and stated errors, and real and stated regret.
-
-    Errors are of differences to the leader.
-    """
-    chance = np.random.default_rng(10)
-    real, stated, lost, feared = [], [], [], []
-    for _ in range(1_500):
-        thought = chance.normal(0, 0.5, 5)
-        worth = thought + chance.normal(0, 0.3, 5)
-        common = 0.8 * chance.normal(size=max(samples))
-        values = worth[:, None] + common + 0.6 * chance.normal(size=(5, max(samples)))
-        prior = Prior(thought, 0.3) if prior_is_used else None
-        statistics = statistics_from(values, samples, prior)
-        leader = statistics.leader
-        others = np.arange(5) != leader
-        real.append((statistics.behind - (worth[leader] - worth))[others])
-        stated.append(statistics.errors()[others])
-        lost.append(worth.max() - worth[leader])
-        feared.append(statistics.regret)
-    of_all = (np.sqrt(np.mean(np.square(each))) for each in (real, stated))
-    return (*of_all, float(np.mean(lost)), float(np.mean(feared)))
-
-
-@pytest.mark.parametrize("samples", [[12] * 5, [150, 12, 12, 30, 12]])
-def test_where_the_prior_is_right_it_finds_better_ones_and_knows_how_sure_it_is(
-    samples: list[int],
-) -> None:
-    error, stated, lost, feared = compared(True, samples)
-    without, _, lost_without, _ = compared(False, samples)
-    assert error < without
-    assert lost < lost_without
-    assert stated == pytest.approx(error, rel=0.25)
-    assert 0.5 * lost < feared < 1.5 * lost  # of one challenger, not of all
 
 
 def test_a_prior_of_no_deviation_is_none() -> None:

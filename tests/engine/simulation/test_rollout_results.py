@@ -90,20 +90,6 @@ def test_equal_samples_differ_by_what_they_do_in_pairs() -> None:
             assert getattr(mirrored, error) == getattr(found, error)
 
 
-def test_differences_are_those_of_the_estimates() -> None:
-    simulation = rolled(2_000)
-    estimates = simulation.estimates()
-    for one in estimates:
-        for other in estimates:
-            apart = simulation.difference(one.move, other.move)
-            assert apart.win == pytest.approx(one.win - other.win)
-            assert apart.equity == pytest.approx(one.equity - other.equity)
-            if one is not other:
-                assert 0 < apart.win_error < 1.05 * math.hypot(one.win_error, other.win_error)
-            else:
-                assert apart == (0.0,) * 6
-
-
 def test_before_there_are_two_samples_of_each_no_error_is_known() -> None:
     none = rolled(0).difference(*[one.move for one in rolled(0).candidates[:2]])
     assert none == (0.0, math.inf) * 3

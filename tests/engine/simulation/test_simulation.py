@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arm_samples import statistics_from
 from rollout_positions import (
     candidates,
     generator,
@@ -160,17 +159,6 @@ def test_until_all_have_their_first_samples_they_are_not_compared(use_prior: boo
         assert rolled.estimates()[0].move == rolled.leader.move
 
 
-def test_the_board_is_searched_by_the_position_alone() -> None:
-    """Whoever is to move, and whatever lies there: mirrored seats are worth the same."""
-    position = position_of(5, 9)
-    racks, scores = position.racks[::-1], position.scores[::-1]
-    turned = replace(position, racks=racks, scores=scores, on_turn=1 - position.on_turn)
-    one, other = simulation(position), simulation(turned)
-    for rolled in (one, other):
-        rolled.advance(200)
-    assert one.estimates() == other.estimates()
-
-
 def test_estimates_are_means_and_standard_errors() -> None:
     rolled = simulation(position_of(8, 6), rule="equal", first=40)
     rolled.advance(5 * 40)
@@ -197,25 +185,6 @@ def test_estimates_are_in_the_order_of_what_is_wanted() -> None:
     means = by_wins.statistics.means
     best_first = [by_wins.candidates[which].move for which in np.argsort(-means, kind="stable")]
     assert [one.move for one in by_wins.estimates()] == best_first
-
-
-def test_the_standing_is_that_of_the_utilities_of_all_samples() -> None:
-    utility = Utility(win=0.7, lead=0.2, point=0.004)
-    rolled = simulation(position_of(8, 6), first=30, seed=2, utility=utility, use_prior=False)
-    rolled.advance(5 * 30 + 192 + 192)
-    statistics = rolled.statistics
-    samples = total(rolled, "samples")
-    assert statistics.samples.tolist() == samples.tolist()
-    assert len(set(samples.tolist())) > 2
-    assert statistics.leader == rolled.candidates.index(rolled.leader)
-    wins, gains, leads = rolled._results.values
-    utilities = 0.7 * wins / 100_000 + 0.004 * gains / 1_000 + 0.2 * leads / 100_000
-    same = statistics_from(utilities, samples)
-    assert statistics.means == pytest.approx(same.means)
-    assert (statistics.errors() >= same.errors()).all(), "wins are doubted a little more"
-    assert statistics.errors() == pytest.approx(same.errors(), rel=0.02)
-    assert statistics.regret == pytest.approx(same.regret, rel=0.02)
-    assert rolled.regret == statistics.regret
 
 
 @pytest.mark.parametrize("utility", [Utility(), BY_POINTS, Utility(win=0.0, lead=1.0, point=0.0)])

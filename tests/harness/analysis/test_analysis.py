@@ -162,12 +162,6 @@ def test_it_stops_when_it_is_told_to(lexicon: Lexicon) -> None:
     assert next(slices) == 3, "it does not go on"
 
 
-def test_at_least_one_turn_is_rolled_out(lexicon: Lexicon) -> None:
-    settings = SearchTools(RULES, resources(lexicon), plies=0)
-    with pytest.raises(ValueError, match="0 plies"):
-        analyse(settings, position(f"{EMPTY} ACTWORD/ 0/0 0"))
-
-
 # --- the move that was played ---------------------------------------------------------------------
 
 
@@ -238,13 +232,6 @@ def test_the_sentence_names_what_the_table_marks_in_its_order() -> None:
     said = f"The best is m0: it wins {100 * best.win:.1f} %; m2 and m4 can't be told from it."
     assert verdict(some, names.__getitem__) == said
     assert [is_near(some, row.move) for row in some.rivals] == [False, True], "less than 3 % apart"
-
-
-def test_if_the_best_was_played_the_search_goes_on() -> None:
-    found = findings(MIDGAME.read_text(), 600, played=1)
-    assert found.question.played == found.best.move
-    assert found.compared == 0
-    assert found.rollouts == sum(one.samples for one in found.estimates) == 600
 
 
 def with_loss(found: Findings, apart: Difference, **changes: Any) -> Findings:

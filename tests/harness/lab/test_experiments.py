@@ -73,11 +73,6 @@ def test_few_games() -> None:
     assert three.error is not None, "a game whose twin is missing is a pair of its own"
 
 
-def test_a_loser_without_points() -> None:
-    assert duel_of([(90, -4), (90, 0), (40, 60), (-8, -9)]).largest_ratio == 90
-    assert duel_of([(-5, 7), (0, 2), (1, 1), (-5, -4)]).lost_twice == 0.75
-
-
 def test_better_players_are_better(field: Field) -> None:
     duels = kernel_duels(field, 200, 2, 1)
     names = [(one.player, one.opponent) for one in duels]
@@ -139,22 +134,6 @@ def play(
         open_workers(workers) as crew,
     ):
         return study.duel(fill(study, file, games, crew))
-
-
-def test_turn_by_turn_a_player_is_not_ahead_of_itself_either(field: Field) -> None:
-    for seat in ("vanilla", "mc?samples=2"):
-        one = play(field, seat, seat, seed=3)
-        assert (one.difference, one.win_rate, one.error) == (0.0, 0.5, 0.0)
-        assert one.mean is not None
-        assert one.mean > 200
-
-
-def test_progress_counts_the_games_that_are_there(field: Field) -> None:
-    study, told = Games(("vanilla", "vanilla"), field, 1), list[int]()
-    with open_records(None, study.settings()) as file, open_workers(1) as workers:
-        fill(study, file, 4, workers, told.append)
-        fill(study, file, 6, workers, told.append)
-    assert told == [1, 2, 3, 4, 5, 6]
 
 
 def test_games_in_a_file_are_not_played_again(field: Field, tmp_path: Path) -> None:

@@ -31,7 +31,7 @@ from engine.simulation.selfplay import play_static_games
 from harness.lab.study_context import Field
 from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
 from harness.lab.training.racks import Racks
-from harness.lab.training.shares import RackSums, Share, Totals, force, play_share, room_for
+from harness.lab.training.shares import Share, force, play_share, room_for
 from harness.workers import Workers
 from lexicons.leaves import LeaveTable
 from lexicons.store import load_lexicon
@@ -64,23 +64,6 @@ def test_a_share_is_what_its_games_say() -> None:
     found = zip(tally.counts.tolist(), tally.sums.tolist(), strict=True)
     assert dict(zip(tally.racks.tolist(), found, strict=True)) == expected
     assert (tally.games, tally.points) == (30, int(played.scores.sum()))
-
-
-def test_adding_up_makes_no_difference_by_order() -> None:
-    racks = Racks(TILES, RULES.rack_size)
-    ground = Field(few(), RULES, LeaveTable.zero(TILES, RULES.rack_size))
-    tallies: list[RackSums] = [
-        play_share(ground, Share(20, (seed,), racks.by_size[4][:seed])) for seed in range(4)
-    ]
-    one, other = Totals.none(racks), Totals.none(racks)
-    for tally in tallies:
-        one.add(tally)
-    for tally in tallies[::-1]:
-        other.add(tally)
-    for name, value in vars(one).items():
-        assert np.array_equal(value, getattr(other, name)), name
-    assert one.games == 80
-    assert one.counts.sum() == sum(int(tally.counts.sum()) for tally in tallies)
 
 
 # --- rounds and generations -----------------------------------------------------------------------

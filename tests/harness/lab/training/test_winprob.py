@@ -81,15 +81,6 @@ GAME = recorded(
 )
 
 
-def test_leaves_kept_count_for_whoever_kept_them_and_nothing_once_the_bag_is_empty() -> None:
-    expected = [0, -22, 24, -30, 400, -400]  # −22.5, 23.5 and −30.0: half to even
-    assert effective_spreads(GAME)[0, :6].tolist() == expected
-
-
-def test_unseen_are_the_tiles_neither_played_nor_held() -> None:
-    assert unseen_tiles(GAME, RULES)[0, :6].tolist() == [93, 88, 88, 88, 86, 86]
-
-
 def test_each_turn_is_tallied_once_by_who_won_in_the_end() -> None:
     tally = tally_results(GAME, RULES)
     at = {
@@ -191,13 +182,6 @@ def test_probabilities_never_fall_when_the_spread_grows(tally: WinCounts) -> Non
     assert (np.diff(table.values, axis=0) >= 0).all()
     assert table.values.min() >= 0
     assert table.values.max() <= 1
-
-
-def test_where_nothing_was_seen_far_spreads_decide() -> None:
-    values = fit_win_probabilities(nothing()).values
-    assert values[0].max() < 0.002
-    assert values[-1].min() > 0.998
-    assert values[MOST_SPREAD].tolist() == [0.5] * MOST_UNSEEN
 
 
 def test_what_is_even_is_fitted_as_even() -> None:
