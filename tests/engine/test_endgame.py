@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
@@ -194,22 +193,20 @@ def test_a_pass_that_is_the_only_choice_takes_no_shortcut(solve: Solver, scorele
         assert solve(position, only=[PASS]).value == minimax.after(position, PASS)
 
 
-def test_a_choice_of_what_is_not_legal_or_of_nothing(solve: Solver) -> None:
-    position = small(9)
-    every = [one.move for one in legal_moves(position, scowl(), RULES)]
-    with pytest.raises(ValueError, match="is not legal here, so it can't be chosen"):
-        solve.solver.begin(position, only=[Exchange((1,))])
-    with pytest.raises(ValueError, match="no move is left to choose"):
-        solve.solver.begin(position, without=every)
-
-
 def test_a_choice_that_is_refused_changes_nothing(solve: Solver) -> None:
     before = solve(small(9))
-    every = [one.move for one in legal_moves(real(5), scowl(), RULES)]
-    with pytest.raises(ValueError, match="65 moves are named; at most 64 can be"):
-        solve.solver.begin(real(5), only=every[:65])
-    assert solve.solver.solution == before
-    assert solve.solver.line()[0] == before.move
+    few, many = (
+        [one.move for one in legal_moves(of, scowl(), RULES)] for of in (small(9), real(5))
+    )
+    for position, asked, says in (
+        (small(9), {"only": [Exchange((1,))]}, "is not legal here"),
+        (small(9), {"without": few}, "no move is left"),
+        (real(5), {"only": many[:65]}, "65 moves"),
+    ):
+        with pytest.raises(ValueError, match=says):
+            solve.solver.begin(position, **asked)
+        assert solve.solver.solution == before
+        assert solve.solver.line()[0] == before.move
 
 
 # --- what is not proven yet -----------------------------------------------------------------------
@@ -266,54 +263,35 @@ def test_what_was_cut_for_want_of_room_is_not_taken_for_all_there_is(solve: Solv
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        (
-            lambda _: with_rack(real(5), real(5).racks[real(5).on_turn][1:]),
-            "the bag is not empty: 8 tiles are unseen, and the opponent",
-        ),
-        (lambda one: replace(one, racks=((), ())), "neither rack is given, or the game is over"),
+        (lambda _: with_rack(real(5), real(5).racks[real(5).on_turn][1:]), "8 tiles are unseen"),
+        (lambda one: replace(one, racks=((), ())), "neither rack is given"),
         (lambda one: with_rack(one, (26,) * 3), "tiles Z are in sight"),
         (lambda one: with_rack(one, (1,) * 8), "a rack of 8 tiles"),
-        (lambda one: with_rack(one, (99,)), "has a tile beyond the 27"),
-        (
-            lambda one: with_rack(one, (26, 26), opponent=True),
-            "the racks do not fit: ZZ is given, and the tiles left are QV",
-        ),
-        (
-            lambda one: with_rack(one, (17,), opponent=True),
-            "the bag is not empty: 2 tiles are unseen, and the opponent holds 1",
-        ),
-        (
-            lambda one: with_rack(one, tuple(sorted(one.racks[0] + one.racks[1]))),
-            "the game is over: one side has no tiles left",
-        ),
-        (lambda one: replace(one, scoreless_turns=6), "the game is over, after 6 scoreless turns"),
-        (
-            lambda one: replace(one, board=Board.empty(RULES.layout)),
-            "the bag is not empty: ",
-        ),
+        (lambda one: with_rack(one, (99,)), "a tile beyond the 27"),
+        (lambda one: with_rack(one, (26, 26), opponent=True), "ZZ is given"),
+        (lambda one: with_rack(one, (17,), opponent=True), "the opponent holds 1"),
+        (lambda one: with_rack(one, tuple(sorted(sum(one.racks, ())))), "no tiles left"),
+        (lambda one: replace(one, scoreless_turns=6), "6 scoreless turns"),
+        (lambda one: replace(one, board=Board.empty(RULES.layout)), "bag is not empty"),
     ],
 )
 def test_what_is_no_endgame(
     solve: Solver, change: Callable[[Position], Position], says: str
 ) -> None:
     position = small(9)  # one tile against two
-    with pytest.raises(ValueError, match=re.escape(says)):
+    with pytest.raises(ValueError, match=says):
         solve.solver.begin(change(position))
 
 
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"memory": MEMORY - 1}, "bytes of memory; with so many threads (1) it is 33,554,432"),
-        ({"memory": MEMORY, "threads": 2}, "with so many threads (2) it is 50,331,648 or more"),
-        ({"memory": MEMORY, "threads": 0}, "threads is 0; it must be at least 1"),
+        ({"memory": MEMORY - 1}, "33,554,432"),
+        ({"threads": 2}, "50,331,648"),
+        ({"threads": 0}, "threads is 0"),
+        ({"rules": replace(RULES, scoreless_limit=1)}, "where 2 or more do"),
     ],
 )
-def test_what_no_solver_is_made_with(asked: dict[str, int], says: str) -> None:
-    with pytest.raises(ValueError, match=re.escape(says)):
-        EndgameSolver(scowl(), RULES, **asked)
-
-
-def test_rules_by_which_one_pass_ends_the_game_are_refused() -> None:
-    with pytest.raises(ValueError, match="endgames are solved where 2 or more do"):
-        EndgameSolver(scowl(), replace(RULES, scoreless_limit=1), memory=MEMORY)
+def test_what_no_solver_is_made_with(asked: dict[str, Any], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        EndgameSolver(scowl(), **{"rules": RULES, "memory": MEMORY} | asked)

@@ -4,7 +4,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -137,22 +136,6 @@ def folder_of(module: ModuleType) -> Path:
     file = KernelName(Path(str(module.__file__)), "f").file
     assert file is not None
     return file.parent
-
-
-def test_kernels_that_nobody_loaded_for_60_days_are_removed_when_others_are_kept(
-    own_cache: Path,
-) -> None:
-    long_ago = time.time() - 61 * 86_400
-    used = folder_of(lexicons.build)
-    left_over = own_cache / "kernels" / "build-0123"
-    left_over.mkdir()
-    (left_over / "build.kernel").touch()
-    for path in (used, left_over):
-        os.utime(path, (long_ago, long_ago))
-    assert folder_of(lexicons.build) == used
-    assert left_over.exists(), "nothing new is kept"
-    new = folder_of(lexicons.cells)
-    assert set((own_cache / "kernels").iterdir()) == {used, new}
 
 
 def test_code_is_not_kept_where_others_can_write(own_cache: Path) -> None:

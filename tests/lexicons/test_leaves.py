@@ -15,7 +15,6 @@ from lexicons.leaves import (
     LeaveTable,
     leave_places,
     possible_leaves,
-    synthetic_leaves,
 )
 
 ENGLISH = load_distribution()
@@ -102,14 +101,3 @@ def test_a_table_stays_as_it_is_and_can_be_sent() -> None:
     assert copy.distribution == table.distribution
     assert np.array_equal(copy.values, table.values)
     assert not any(array.flags.writeable for array in copy.arrays)
-
-
-def test_a_made_up_table_is_plausible_and_comes_from_its_seed() -> None:
-    table = synthetic_leaves(ENGLISH, 3)
-    assert np.array_equal(table.values, synthetic_leaves(ENGLISH, 3).values)
-    assert not np.array_equal(table.values, synthetic_leaves(ENGLISH, 4).values)
-    assert table.value(()) == table.value((0, 0, 0)) == 0
-    assert table.value((0,)) > 20
-    assert abs(table.values).max() < 100_000
-    e = ENGLISH.alphabet.tiles("E")
-    assert table.value(e * 3) - table.value(e * 2) < table.value(e * 2) - table.value(e)

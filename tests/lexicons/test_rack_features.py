@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -122,11 +121,3 @@ def test_what_is_no_file_of_weights(text: str, says: str, tmp_path: Path) -> Non
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(ValueError, match=rf"rack\.json: .*{re.escape(says)}"):
         read_rack_weights(path)
-
-
-def test_there_is_a_weight_for_each_feature() -> None:
-    weights = some_weights(FEW)
-    with pytest.raises(ValueError, match="6 weights for 7 features"):
-        replace(weights, points=weights.points[1:])
-    with pytest.raises(OSError, match=r"none\.json"):
-        read_rack_weights("none.json")

@@ -104,12 +104,6 @@ def test_a_node_has_the_letters_of_its_children_and_nodes_keep_their_indexes() -
         assert int(nodes[at]) & (1 << 27) - 1 == letters
 
 
-def test_a_graph_without_words_has_none() -> None:
-    nodes = searched(WordGraph(np.zeros(2, np.uint32)), 26)
-    assert spelled(nodes, DAWG_ROOT, [(1,), (1, 2)]) == [False, False]
-    assert nodes.nodes.tolist() == [0, 0]
-
-
 @pytest.mark.parametrize("letters", [57, 63])
 def test_more_nodes_than_so_many_letters_leave_room_for_are_refused(letters: int) -> None:
     graph = build_word_graph(WORDS)

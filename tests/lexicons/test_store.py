@@ -43,12 +43,6 @@ def test_a_list_is_built_once(word_file: Path) -> None:
     assert told == ["building the word graph of mine, 3 words (once for this list)"]
 
 
-def test_a_changed_list_is_built_anew(word_file: Path) -> None:
-    load_lexicon(word_file)
-    word_file.write_text("zoo\n", encoding="utf-8")
-    assert texts(load_lexicon(str(word_file))) == ["ZOO"]
-
-
 def test_a_graph_has_the_checksum_of_its_list(word_file: Path, tmp_path: Path) -> None:
     graph_file = tmp_path / "other.kwg"
     write_kwg(graph_file, load_lexicon(word_file).graph)

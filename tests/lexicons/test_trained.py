@@ -26,20 +26,6 @@ from lexicons.tables import (
 ENGLISH = load_distribution()
 
 
-def worth(leave: str) -> float:
-    table = trained_leaves(ENGLISH)
-    assert table is not None
-    return table.value(ENGLISH.alphabet.tiles(leave))
-
-
-@pytest.mark.parametrize(
-    ("leave", "least", "most"),
-    [("?", 20, 35), ("S", 5, 12), ("Q", -15, -4), ("V", -10, -3), ("E", -2, 4), ("", 0, 0)],
-)
-def test_leaves_are_worth_what_players_think(leave: str, least: float, most: float) -> None:
-    assert least <= worth(leave) <= most
-
-
 def test_a_win_is_likelier_ahead_and_surer_at_the_end() -> None:
     table = trained_win_probabilities(ENGLISH)
     assert table is not None

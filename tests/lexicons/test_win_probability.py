@@ -32,13 +32,6 @@ def test_a_table_is_read_by_spread_and_unseen_tiles(tmp_path: Path) -> None:
     assert [table.at(1, 1), table.at(0, 2), table.at(-1, 2)] == [0.75, 0.5, 0.375]
 
 
-def test_ascending_spreads_are_the_same_table(tmp_path: Path) -> None:
-    head, *rows = TABLE.splitlines()
-    turned = read(tmp_path, "\n".join([head, *rows[::-1]]))
-    assert np.array_equal(turned.values, read(tmp_path, TABLE).values)
-    assert turned.spreads.tolist() == [-1, 0, 1]
-
-
 @pytest.mark.parametrize(
     ("spread", "unseen", "expected"),
     [(300, 1, 0.75), (-300, 1, 0.25), (1, 93, 0.625), (1, -1, 1.0), (99, 99, 0.625)],

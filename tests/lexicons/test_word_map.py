@@ -18,7 +18,6 @@ from rollout_positions import scowl
 
 from lexicons.build import build_word_graph
 from lexicons.jit import kernel
-from lexicons.kwg import WordGraph
 from lexicons.layout import MAX_SIDE
 from lexicons.search_graph import search_nodes
 from lexicons.store import Lexicon
@@ -198,13 +197,6 @@ def test_words_that_fit_on_no_board_are_left_out() -> None:
     mapped = mapped_of(*words)
     assert sorted(mapped.rows[:, -1][mapped.rows[:, -1] > 0].tolist()) == [2, 14, 15, 16, 26]
     assert sorted(set(mapped_of(*words, longest=15).rows[:, -1].tolist())) == [0, 2, 14, 15]
-
-
-def test_a_map_without_words_says_no() -> None:
-    mapped = word_map(search_nodes(WordGraph(np.zeros(2, np.uint32)), 26), 26, MAX_SIDE)
-    assert made_of(mapped, (1, 2)) == set()
-    assert not may_be(mapped, KEYS[1:27]).any()
-    assert not may_be(mapped, KEYS[1:27], 1).any()
 
 
 def test_keys_are_the_same_for_all_and_differ() -> None:

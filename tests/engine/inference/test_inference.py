@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 import pytest
 from inference_cases import (
-    ALL,
     BEST,
     GREEDY,
     Seen,
@@ -30,17 +29,14 @@ from inference_reference import (
     physical_racks,
     tiles_of,
 )
-from rollout_positions import RULES, leaves, scowl
+from rollout_positions import RULES, leaves
 
-from engine.inference.equity_loss import Judges, OpponentPlay
-from engine.inference.inference import Inference
-from engine.inference.leave_prior import LeavePrior, all_multisets
+from engine.inference.equity_loss import OpponentPlay
 from engine.inference.likelihood import DETERMINISTIC, MODELS, Model, Style, margin, soft, stranger
 from engine.notation.move_text import parse_move
 from engine.rules.moves import Place
 from engine.rules.position import Board, Position, unseen
 from engine.rules.rules import score_play
-from lexicons.tables import leaves_for
 
 MIXED = Model("mixed", temperatures=((0.0, 0.6), (3.0, 0.4)))
 ONE_OF_EACH = [DETERMINISTIC, margin(3.0), soft(2.0), MODELS["soft"], MIXED, GREEDY]
@@ -180,30 +176,3 @@ def imino() -> Seen:
     counts = unseen(Position(board, ((), ours), (0, 0)), 1, RULES)
     score = score_play(board, move, RULES).score
     return OpponentPlay(board, move, score, 7, sum(counts) - 7), counts
-
-
-@pytest.mark.parametrize("model", MODELS.values(), ids=MODELS)
-def test_the_example_of_the_paper(model: Model) -> None:
-    play, counts = imino()
-    assert play.score == 16
-    trained = Judges(scowl(), RULES, leaves_for(RULES.distribution))
-    begun = Inference(trained, play, counts, LeavePrior.nothing(), Style.of(model))
-    begun.advance(ALL)
-    found = begun.posterior()
-    assert (
-        found.considered == len(all_multisets(np.subtract(counts, shown(play)).tolist(), 2)) == 372
-    )
-    assert found.prior.sum() == pytest.approx(1)
-    blank_and_o = RULES.distribution.alphabet.tiles("?O")
-    (prior, posterior) = next(rest for leave, *rest in found.top(372) if leave == blank_and_o)
-    assert posterior > prior > 0
-    assert found.mass_of_top(10) > 0.3
-    assert found.entropy < found.entropy_prior
-    if model == DETERMINISTIC:
-        assert 0 < found.surviving < 100
-    elif model.floor:
-        assert found.surviving == 372
-
-
-def shown(play: OpponentPlay) -> list[int]:
-    return [play.tiles.count(tile) for tile in range(27)]

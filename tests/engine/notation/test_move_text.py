@@ -189,14 +189,6 @@ def test_placements_round_trip(
     assert parse_move(f"{square} {spelled}", board, alphabet) == move
 
 
-@given(tiles=st.lists(st.integers(0, 26), min_size=1, max_size=7))
-def test_exchanges_round_trip(tiles: list[int], rules: Rules) -> None:
-    move = Exchange(tuple(sorted(tiles)))
-    alphabet = rules.distribution.alphabet
-    text = format_move(move, alphabet)
-    assert parse_move(text, Board.empty(rules.layout), alphabet) == move
-
-
 def test_full_moves_name_the_tiles_that_they_play_through(rules: Rules, lay: Lay) -> None:
     board, alphabet = lay(("8D", "WoRDS")), rules.distribution.alphabet
     for text, full in (

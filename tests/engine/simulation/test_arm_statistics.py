@@ -130,17 +130,6 @@ def test_twins_are_level_without_an_error() -> None:
 # --- the prior ------------------------------------------------------------------------------------
 
 
-def test_few_samples_are_drawn_to_the_prior_and_many_are_not() -> None:
-    values = np.array([[0.0], [0.4], [1.0]]) + luck(np.random.default_rng(7), np.eye(3), 40_000)
-    prior = Prior(np.array([0.5, 0.4, 0.0]), 0.1)
-    few, many = (statistics_from(values, [n] * 3, prior) for n in (4, 40_000))
-    assert few.leader == 0
-    assert few.means - few.means.mean() == pytest.approx(prior.means - 0.3, abs=0.1)
-    assert many.leader == 2
-    assert many.means == pytest.approx(values.mean(axis=1), abs=0.01)
-    assert statistics_from(values, [40_000] * 3).means == pytest.approx(values.mean(axis=1))
-
-
 @pytest.mark.parametrize("deviation", [0.05, 0.4, 3.0])
 def test_means_are_the_most_likely_ones(deviation: float) -> None:
     """Of the constant and all candidates together, by the normal equations."""
@@ -171,15 +160,6 @@ def test_a_prior_of_no_deviation_is_none() -> None:
         assert zero.errors().tolist() == none.errors().tolist()
 
 
-def test_a_single_candidate_stands_alone() -> None:
-    values = luck(np.random.default_rng(12), CORRELATED, 20)[:1]
-    for prior in (None, Prior(np.array([3.0]), 0.2)):
-        statistics = statistics_from(values, [20], prior)
-        assert statistics.is_certain
-        assert statistics.regret == 0.0
-        assert statistics.means == pytest.approx(values.mean(axis=1))
-
-
 # --- regret and certainty -------------------------------------------------------------------------
 
 
@@ -201,15 +181,6 @@ def test_regret_is_the_expected_gain_of_a_normal_difference(behind: float) -> No
     gains = np.arange(0, 12 * error, step) + step / 2  # of the challenger over the leader
     density = np.exp(-(((gains + behind) / error) ** 2) / 2) / (error * math.sqrt(2 * math.pi))
     assert statistics.regret == pytest.approx(float((gains * density).sum() * step), rel=1e-5)
-
-
-def test_who_is_clearly_behind_ends_the_search() -> None:
-    far = statistics_of([400, 400], [0.6, 0.4], [0.04, 0.04])
-    assert far.is_certain
-    assert far.scores()[1] > far.boundary > 3
-    near = statistics_of([400, 400], [0.6, 0.59], [0.04, 0.04])
-    assert not near.is_certain
-    assert statistics_of([9], [0.6], [0.04]).is_certain
 
 
 def test_the_boundary_is_seldom_crossed_by_the_best() -> None:

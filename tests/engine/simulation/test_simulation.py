@@ -122,22 +122,6 @@ def test_a_single_candidate_is_certain() -> None:
     assert rolled.estimates()[0].samples == 20
 
 
-def test_before_there_are_samples_candidates_are_as_they_were_ranked() -> None:
-    rolled = simulation(position_of(5, 9))
-    assert rolled.leader == rolled.candidates[0]
-    assert not rolled.is_sampled
-    assert not rolled.is_certain
-    assert rolled.regret == math.inf
-    estimates = rolled.estimates()
-    assert [one.move for one in estimates] == [one.move for one in rolled.candidates]
-    for one, candidate in zip(estimates, rolled.candidates, strict=True):
-        assert one.static == candidate.equity
-        assert one.equity == candidate.equity / 1_000
-        unknown = (one.samples, one.win, one.win_error, one.equity_error)
-        assert unknown == (0, 0.5, math.inf, math.inf)
-        assert rolled.plies_of(one.move) == []
-
-
 @pytest.mark.parametrize("use_prior", [False, True])
 def test_until_all_have_their_first_samples_they_are_not_compared(use_prior: bool) -> None:
     for seed in range(10):
@@ -173,18 +157,6 @@ def test_estimates_are_means_and_standard_errors() -> None:
             assert plain < error < 1.1 * plain
         assert one.samples == 40
         assert one.leave == tuple(sorted(one.leave))
-
-
-def test_estimates_are_in_the_order_of_what_is_wanted() -> None:
-    by_points = simulation(position_of(8, 6), utility=BY_POINTS, use_prior=False, rule="equal")
-    by_wins = simulation(position_of(8, 6), use_prior=False, rule="equal")
-    for rolled in (by_points, by_wins):
-        rolled.advance(500)
-    gains = [one.equity for one in by_points.estimates()]
-    assert gains == sorted(gains, reverse=True)
-    means = by_wins.statistics.means
-    best_first = [by_wins.candidates[which].move for which in np.argsort(-means, kind="stable")]
-    assert [one.move for one in by_wins.estimates()] == best_first
 
 
 @pytest.mark.parametrize("utility", [Utility(), BY_POINTS, Utility(win=0.0, lead=1.0, point=0.0)])

@@ -339,14 +339,6 @@ def test_of_moves_that_come_to_the_same_thing_none_is_said_to_be_the_best_alone(
     assert ranked[-1].move not in [row.move for row in other.rivals]
 
 
-def test_a_phony_is_solved_as_if_it_stood() -> None:
-    phony = Place(14, 9, Direction.ACROSS, RULES.distribution.alphabet.tiles("VEX"))
-    found = endgame_findings(phony)
-    assert found.question.phony
-    assert found.is_proven(phony)
-    assert found.best.move != phony
-
-
 def test_some_moves_are_compared_alone() -> None:
     text = RULES.distribution.alphabet.tiles
     word, phony = (Place(7, 3, Direction.ACROSS, text(each)) for each in ("TRAINS", "TRAINZ"))
@@ -408,15 +400,6 @@ def test_what_the_solver_has_not_proven_is_said_to_be_so(
     assert told["candidates"][0]["proven"] is False
     turn = ReviewedTurn(found.question.position, 19, "anna")
     assert "not proven (?): line 19." in " ".join(closing_sentences([turn], [(turn, found)]))
-
-
-def test_an_endgame_that_was_stopped_at_once_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.search.analysis.worths._SLICE", 1)
-    lexicon = load_lexicon()
-    settings = SearchTools(RULES, resources(lexicon))
-    found = analyse(settings, position(ENDGAME), PASS, stopped=lambda: True)
-    assert not found.is_known
-    assert "Nothing is known yet; by static equity" in verdict(found, str)
 
 
 # --- why a turn was costly ------------------------------------------------------------------------

@@ -210,16 +210,6 @@ def test_the_command_lists_them_and_says_what_is_wrong(
     assert tilewire.err.startswith(f"tilewire: {tmp_path}/endgame")
 
 
-def test_files_that_disagree_are_told(tilewire: CommandLine, tmp_path: Path) -> None:
-    for name in (INDEX, *FILES.values()):
-        (tmp_path / name).write_bytes((FOLDER / name).read_bytes())
-    (tmp_path / FILES["endgame"]).write_text("{}")
-    first = of_kind("endgame")[0]["id"]
-    for command in ("list", "check"):
-        assert tilewire("puzzles", command, tmp_path) == 2
-        assert f"{tmp_path / INDEX} lists puzzle {first}, which is in none of" in tilewire.err
-
-
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"puzzles": [{"kind": "endgame"}]}', "é"])
 @pytest.mark.parametrize("name", [INDEX, FILES["endgame"]])
 def test_a_file_of_another_shape_is_told(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from functools import cache, partial
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -22,7 +21,6 @@ from harness.lab.training.features import (
     Generation,
     Lesson,
     TrainingPace,
-    draw_rack_weights,
     lessons,
     observe,
     play_sampled_games,
@@ -30,7 +28,7 @@ from harness.lab.training.features import (
 )
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.leaves import LeaveTable, synthetic_leaves
-from lexicons.rack_features import RackWeights, leave_features, leave_table, shipped_rack_weights
+from lexicons.rack_features import RackWeights, leave_features, leave_table
 
 RULES = standard_rules()
 GAMES = 400
@@ -125,12 +123,6 @@ def test_games_too_short_to_teach() -> None:
         observe(games, few)
 
 
-def test_the_weights_are_drawn(tmp_path: Path) -> None:
-    draw_rack_weights(shipped_rack_weights(), tmp_path / "weights.png")
-    assert (tmp_path / "weights.png").read_bytes().startswith(b"\x89PNG")
-    assert len(list(tmp_path.iterdir())) == 1
-
-
 # --- with simulation ----------------------------------------------------------------------------
 
 
@@ -173,9 +165,3 @@ def test_learning_from_sampled_games() -> None:
     assert [generation.games for generation in told] == [3, 6, 3, 6]
     assert all(30 < generation.turns < 60 for generation in told)
     assert told[0].loss == told[0].spread
-
-
-def test_sampled_games_too_short_to_teach() -> None:
-    few = replace(RULES, distribution=replace(RULES.distribution, counts=(1,) * 27))
-    with pytest.raises(ValueError, match="1 games"):
-        train_features(scowl(), few, 1, with_simulation=True)

@@ -10,7 +10,7 @@ import pytest
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
 from harness.lab.training.racks import Racks
-from harness.lab.training.shares import FORCED_TURNS, force, missing, room_for
+from harness.lab.training.shares import FORCED_TURNS, force, missing
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.arrays import I64
 from lexicons.leaves import LeaveMatrix
@@ -92,14 +92,6 @@ def test_turns_are_chance_and_all_are_used() -> None:
     assert (on[0] == (force(leaves, 300, 1).sizes > 0)).all()
     assert on[0].sum(axis=1).tolist() == [2] * 300
     assert on[0].sum(axis=0).min() > 60  # 100 of each turn are expected
-
-
-def test_there_is_room_for_two_a_game() -> None:
-    leaves = np.tile(racks().by_size[3][:1], (15, 1))
-    assert room_for(7) == 14
-    assert (force(leaves[:14], 7, 1).sizes > 0).sum() == 14
-    with pytest.raises(ValueError, match="15 leaves"):
-        force(leaves, 7, 1)
 
 
 def test_forced_leaves_come_up_in_games() -> None:

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from harness.lab.training.racks import Racks
-from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
+from lexicons.alphabet import Alphabet, TileDistribution
 
 TINY = [((1, 2, 1, 3), 3), ((2, 1, 0, 2, 3), 4), ((0, 4, 2, 1, 1), 4), ((1, 1, 1, 1), 4)]
 """Tiles of each kind in a full bag, and how many a rack holds."""
@@ -23,11 +22,6 @@ def racks_of(counts: Sequence[int], rack_size: int) -> Racks:
     alphabet = Alphabet(letters, tuple(map(str.lower, letters)))
     ones, none = (1,) * len(counts), (False,) * len(counts)
     return Racks(TileDistribution("few", alphabet, tuple(counts), ones, none), rack_size)
-
-
-@cache
-def english() -> Racks:
-    return Racks(load_distribution())
 
 
 def parts(tiles: Sequence[int], sizes: Sequence[int]) -> set[tuple[int, ...]]:
@@ -68,16 +62,6 @@ def test_each_rack_has_a_number_of_its_own(counts: tuple[int, ...], rack_size: i
     assert len(set(numbers)) == len(numbers)
     assert min(numbers) >= 0
     assert max(numbers) < racks.count
-
-
-def test_the_numbers_of_english_racks() -> None:
-    racks = english()
-    numbers = racks.numbers(racks.by_size[-1])
-    assert len(numbers) == 3_199_724
-    assert np.count_nonzero(np.bincount(numbers, minlength=racks.count)) == len(numbers)
-    assert numbers.min() >= 0
-    assert numbers.max() < racks.count
-    assert racks.first == 1_107_568
 
 
 @pytest.mark.parametrize(("counts", "rack_size"), TINY)
