@@ -95,14 +95,6 @@ def test_a_proven_value_is_that_of_plain_minimax(solve: Solver, number: int) -> 
             assert minimax.after(position, found.move) == found.value
 
 
-def test_the_small_ones_are_of_every_kind() -> None:
-    positions = [one for n in SMALL for one in (small(n), other_on_turn(small(n)))]
-    moves = [legal_moves(one, scowl(), RULES) for one in positions]
-    assert any(0 in rack for one in positions for rack in one.racks), "a blank"
-    assert any(len(found) == 1 for found in moves), "a side that cannot move"
-    assert {len(rack) for one in positions for rack in one.racks} == {1, 2, 3}
-
-
 @pytest.mark.parametrize("number", REAL)
 def test_memory_threads_and_the_way_round_make_no_difference(solve: Solver, number: int) -> None:
     position = real(number)

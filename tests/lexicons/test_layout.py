@@ -19,13 +19,6 @@ def test_the_standard_board() -> None:
     assert word[0] == word[7] == word[14] == 3
 
 
-def test_the_standard_board_is_symmetric() -> None:
-    side = range(15)
-    for values in (STANDARD.letter_multipliers, STANDARD.word_multipliers):
-        assert values == values[::-1]
-        assert values == tuple(values[column * 15 + row] for row in side for column in side)
-
-
 def _written(tmp_path: Path, text: str) -> BoardLayout:
     path = tmp_path / "small.txt"
     path.write_text(text, encoding="utf-8")

@@ -82,27 +82,6 @@ def test_a_damaged_cache_is_mended(word_file: Path, own_cache: Path, suffix: str
     assert len(told) == 1
 
 
-def test_words_that_nobody_loaded_for_60_days_are_removed_when_others_are_kept(
-    word_file: Path, own_cache: Path, tmp_path: Path
-) -> None:
-    def kept() -> set[Path]:
-        return set((own_cache / "lexicons").iterdir())
-
-    load_lexicon(word_file)
-    used, mine = kept(), own_cache / "lexicons" / "mine.txt"
-    left_over = mine.with_name(f"{'0' * 64}.kwg")  # as an earlier version kept one
-    for path in (mine, left_over):
-        path.touch()
-    for path in kept():
-        os.utime(path, (time.time() - 61 * 86_400,) * 2)
-    load_lexicon(word_file)
-    other = tmp_path / "other.txt"
-    other.write_text("AA\n")
-    load_lexicon(other)
-    assert {*used, mine} < kept()
-    assert left_over not in kept()
-
-
 def test_a_graph_of_other_words_in_the_cache_is_not_played_with(
     word_file: Path, own_cache: Path
 ) -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from rollout_positions import scowl
-from small_games import Words, lexicon_of, small_games
 from thorough import some
 
 from engine.kernels.board import SQUARE, clear_board, new_board, set_up, undo_to
@@ -25,10 +21,9 @@ from engine.kernels.shadow_slots import (
     SLOTS_A_LINE,
     update_slots,
 )
-from engine.movegen.generator import Generator
 from engine.movegen.move_codec import unpack
 from engine.rules.moves import Place
-from engine.rules.position import Board, Position
+from engine.rules.position import Board
 from engine.rules.rules import Rules, standard_rules
 from engine.simulation.selfplay import play_static_games
 from lexicons.jit import kernel
@@ -189,33 +184,3 @@ def test_every_play_and_undo_of_many_games_leaves_a_board_as_if_set_up(batch: in
         kept.undo(len(moves))
         assert len(kept.states) == 1
         assert_same(kept.state(), kept.states[0])
-
-
-# --- boards of any shape --------------------------------------------------------------------------
-
-
-@settings(max_examples=60)
-@given(small_games(), st.randoms(use_true_random=False))
-def test_plays_and_undos_on_boards_of_any_shape(
-    game: tuple[Position, Words, Rules], chance: random.Random
-) -> None:
-    position, words, rules = game
-    position = replace(position, board=Board.empty(rules.layout))
-    lexicon = lexicon_of(words, rules)
-    generator = Generator(lexicon, rules)
-    kept, fresh = TrackedBoard(rules, lexicon), Fresh(rules, lexicon)
-    assert_same(kept.states[0], fresh.state(position.board))
-    for _ in range(4):
-        packed = generator.arrays(position).packed
-        places = packed[packed < EXCHANGE]
-        if not len(places):
-            break
-        move = places[chance.randrange(len(places)) :][:1]
-        (place,) = unpack(move, position.board)
-        assert isinstance(place, Place)
-        position = replace(position, board=position.board.with_move(place))
-        kept.play(move[0])
-        assert_same(kept.states[-1], fresh.state(position.board))
-    while kept.marks:
-        kept.undo()
-        assert_same(kept.state(), kept.states[-1])

@@ -17,7 +17,7 @@ from engine.movegen.generator import Generator, legal_moves
 from engine.rules.moves import PLAYED_THROUGH, Place
 from engine.rules.position import Position
 from engine.rules.rules import standard_rules
-from lexicons.alphabet import BLANK, BLANK_FLAG
+from lexicons.alphabet import BLANK_FLAG
 
 RULES = standard_rules()
 GAMES = some(60, 200)
@@ -79,16 +79,3 @@ def test_the_generator_finds_what_trying_every_word_finds(game: int) -> None:
             assert dict(moves).items() - values.items() == set()
             assert values.items() - dict(moves).items() == set()
         assert same
-
-
-def test_the_positions_are_of_every_kind() -> None:
-    positions = [position for game in range(GAMES) for position in positions_of(game)]
-    assert len(positions) == GAMES * POSITIONS_A_GAME
-    blanks = [position.racks[position.on_turn].count(BLANK) for position in positions]
-    assert min(map(blanks.count, (0, 1))) >= GAMES
-    assert blanks.count(2) >= GAMES // 5
-    tiles = [sum(map(bool, position.board.squares)) for position in positions]
-    assert min(tiles) == 0
-    assert max(tiles) > 85
-    short = [p for p in positions if len(p.racks[p.on_turn]) < RULES.rack_size]
-    assert len(short) >= GAMES

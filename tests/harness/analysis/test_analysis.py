@@ -339,25 +339,6 @@ def test_of_moves_that_come_to_the_same_thing_none_is_said_to_be_the_best_alone(
     assert ranked[-1].move not in [row.move for row in other.rivals]
 
 
-def test_some_moves_are_compared_alone() -> None:
-    text = RULES.distribution.alphabet.tiles
-    word, phony = (Place(7, 3, Direction.ACROSS, text(each)) for each in ("TRAINS", "TRAINZ"))
-    lexicon = load_lexicon()
-    settings = SearchTools(RULES, resources(lexicon), rollouts=64)
-    at = Position.empty(RULES.layout).with_rack(0, tuple(sorted(text("AINRSTZ"))))
-    both = analyse(settings, at, moves=[phony, word])
-    assert {row.move for row in both.estimates} == {word, phony}
-    assert both.best.move == word
-    assert both.is_phony(phony)
-    assert both.ahead_of(phony).equity < 0, "it is valued as if it stood"
-    alone = analyse(settings, at, moves=[phony])
-    assert len(alone.estimates) == 2, "the best legal move is there too"
-    passed = analyse(settings, at, moves=[PASS])
-    assert [row.move for row in passed.estimates if row.samples] == [PASS]
-    with pytest.raises(ValueError, match=r"8D TRAINEE: .* on the rack"):
-        analyse(settings, at, moves=[Place(7, 3, Direction.ACROSS, text("TRAINEE"))])
-
-
 def test_all_moves_that_are_asked_about_are_solved(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("bot.search.analysis.worths._EASY", 0)  # nodes for what is not asked about
     asked = [row.move for row in Generator(load_lexicon(), RULES).best(position(ENDGAME), 6)[3:]]

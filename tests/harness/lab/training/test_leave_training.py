@@ -26,7 +26,6 @@ from leave_trainings import (
     undisturbed,
 )
 
-from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
 from harness.lab.study_context import Field
 from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
@@ -34,7 +33,6 @@ from harness.lab.training.racks import Racks
 from harness.lab.training.shares import Share, force, play_share, room_for
 from harness.workers import Workers
 from lexicons.leaves import LeaveTable
-from lexicons.store import load_lexicon
 
 # --- shares ---------------------------------------------------------------------------------------
 
@@ -151,13 +149,6 @@ def test_a_training_of_minutes() -> None:
     assert Counter(rounds) == {0: 1, 1: 1, 2: 1, 3: 7}
 
 
-def test_a_round_longer_than_the_training() -> None:
-    told: list[RoundDone | TableMade] = []
-    training(Goal(minutes=0.01, seed=1)).run(Recorder(1), told.append, ticking(3_600.0))
-    rounds = [(each.generation, each.seconds_left) for each in told if isinstance(each, RoundDone)]
-    assert rounds == [(0, 10_800.0), (1, 7_200.0), (2, 3_600.0), (3, 0.0)]
-
-
 def test_minutes_of_all_runs_count(tmp_path: Path) -> None:
     checkpoint, told = tmp_path / "t.checkpoint", list[RoundDone | TableMade]()
 
@@ -216,44 +207,10 @@ def test_rare_leaves_are_seen_more_often_with_a_floor() -> None:
     assert without.games == round(GAMES * GENERATIONS[-1]) <= with_floor.games
 
 
-@cache
-def learned() -> LeaveTable:
-    with pytest.MonkeyPatch.context() as patch:  # each writes a table, which takes seconds
-        patch.setattr("harness.lab.training.leaves.GENERATIONS", (0.2, 0.8))
-        training = LeaveTraining(
-            load_lexicon(), standard_rules(), Goal(games=1_500, seed=1, floor=0)
-        )
-        return training.run(Workers(), ignore, ticking(1.0))
-
-
-def test_a_short_training_beats_no_table() -> None:
-    rules = standard_rules()
+def test_a_training_beats_no_table() -> None:
     games = play_static_games(
-        load_lexicon(),
-        rules,
-        learned(),
-        400,
-        seed=5,
-        opponent=LeaveTable.zero(rules.distribution),
-        pairs=True,
-        mirrored=True,
-    )
+        few(), RULES, undisturbed()[0], 400, seed=5, opponent=LeaveTable.zero(TILES, 5),
+        pairs=True, mirrored=True,
+    )  # fmt: skip
     spreads = games.scores[:, 0] - games.scores[:, 1]
     assert np.where(games.begins == 0, spreads, -spreads).mean() > 15
-
-
-def test_what_is_good_to_keep() -> None:
-    alphabet = standard_rules().distribution.alphabet
-
-    def worth(leave: str) -> float:
-        return learned().value(alphabet.tiles(leave))
-
-    assert worth("") == 0
-    assert 15 < worth("?") < 40
-    assert 3 < worth("S") < 15
-    assert worth("Q") < -2 < worth("QU")
-    assert worth("V") < 0
-    assert worth("EEIO") < -5
-    assert worth("AEINST") > 15
-    assert worth("??") > worth("?")
-    assert np.abs(learned().values).max() < 150_000

@@ -25,7 +25,7 @@ from leave_trainings import (
 )
 
 from harness.lab.training.checkpoint import CheckpointError
-from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
+from harness.lab.training.leaves import Goal, LeaveTraining
 from harness.workers import Workers
 from lexicons.alphabet import Alphabet
 
@@ -60,31 +60,6 @@ def test_killed_in_every_round_and_gone_on_with(tmp_path: Path) -> None:
     assert deaths >= 4
     assert_same(one, table)
     assert list(tmp_path.iterdir()) == [checkpoint]
-
-
-@pytest.mark.parametrize("kind", [RoundDone, TableMade])
-def test_killed_before_what_was_done_is_kept(tmp_path: Path, kind: type[object]) -> None:
-    """Each news is the last word of a run once; what it told of is done again."""
-    checkpoint = tmp_path / "t.checkpoint"
-    heard: set[str] = set()
-
-    def tell(news: RoundDone | TableMade) -> None:
-        name = f"{type(news).__name__} {news.generation} {news.games}"
-        if isinstance(news, kind) and name not in heard:
-            heard.add(name)
-            raise Stopped
-
-    while True:
-        one = training(checkpoint=checkpoint)
-        if checkpoint.exists():
-            one.resume()
-        try:
-            table = one.run(Workers(), tell, ticking(1.0))
-        except Stopped:
-            continue
-        break
-    assert len(heard) >= len(GENERATIONS)
-    assert_same(one, table)
 
 
 def test_a_training_that_is_over_is_gone_on_with_at_its_end(tmp_path: Path) -> None:
