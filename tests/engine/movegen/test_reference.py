@@ -10,12 +10,14 @@ import pytest
 from positions import game_positions
 from reference import Dictionary, Placements, placement_arrays, placements
 from rollout_positions import scowl
+from rule_set_games import FEW, compare
 from thorough import some
 
 from engine.kernels.moves import EXCHANGE, TILE_BITS
 from engine.movegen.generator import Generator, legal_moves
 from engine.rules.moves import PLAYED_THROUGH, Place
 from engine.rules.position import Position
+from engine.rules.rule_sets import rule_set_names
 from engine.rules.rules import standard_rules
 from lexicons.alphabet import BLANK_FLAG
 
@@ -79,3 +81,20 @@ def test_the_generator_finds_what_trying_every_word_finds(game: int) -> None:
             assert dict(moves).items() - values.items() == set()
             assert values.items() - dict(moves).items() == set()
         assert same
+
+
+# --- games and positions of each rule set; tests/rule_set_games.py compares more ------------------
+
+
+@pytest.mark.parametrize("name", rule_set_names())
+def test_kernels_play_by_each_rule_set_as_plain_python_does(name: str) -> None:
+    found = compare(name, games=4, positions=2)
+    assert found.positions == 2
+    assert found.turns > 4 * 10
+
+
+@pytest.mark.parametrize("name", ["english", "german", "polish", "spanish"])
+def test_games_of_few_words_end_by_each_rule_set_as_in_plain_python(name: str) -> None:
+    found = compare(name, games=20, positions=1, count=FEW)
+    assert found.stalled >= 15
+    assert found.exchanges >= 40
