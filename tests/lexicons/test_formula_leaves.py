@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -76,15 +75,6 @@ def test_other_languages_go_by_points(tmp_path: Path) -> None:
     for leave in ((), (0, 1, 1), (1, 1, 2, 3), (0, 0, 1, 2), (0, 0, 0, 1), (0,) * 6):
         expected = by_the_definition(leave, distribution)
         assert round(formula_leaves(distribution).value(leave) * 1_000) == expected
-
-
-def test_each_further_blank_is_worth_less(tmp_path: Path) -> None:
-    """A rack has few places for them; and what the third is worth was measured."""
-    table = formula_leaves(toy(tmp_path / "toy.csv"))
-    values = [table.value([BLANK] * count) for count in range(7)]
-    gains = [after - before for before, after in pairwise(values)]
-    assert gains == sorted(gains, reverse=True)
-    assert gains[1] > 15 > gains[2]
 
 
 def test_it_does_without_a_place_to_keep_it(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rollout_positions import generator, late_position, position_of, win_table
+from rollout_positions import generator, position_of, win_table
 
 from engine.simulation import rollout_results as module
 from engine.simulation.rollout_results import EQUITY, LEAD, WIN, Measure, RolloutResults
@@ -98,18 +98,6 @@ def test_before_there_are_two_samples_of_each_no_error_is_known() -> None:
     assert {one.win_error for one in some.estimates()} == {math.inf}
     apart = some.difference(some.candidates[0].move, some.candidates[1].move)
     assert apart.win_error == apart.equity_error == math.inf
-
-
-def test_what_is_exact_has_no_error() -> None:
-    position = late_position(0, held=3)
-    own = generator()
-    simulation = Simulation([own], position, own.best(position, 4), win_table(), plies=64)
-    simulation.advance(4)
-    first, *_, last = simulation.estimates()
-    apart = simulation.difference(first.move, last.move)
-    assert apart.win_error == apart.equity_error == 0.0
-    assert apart.equity == first.equity - last.equity
-    assert {one.win_error for one in simulation.estimates()} == {0.0}
 
 
 def test_more_samples_than_are_remembered_are_counted_all_the_same(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from functools import cache, partial
+from functools import cache
 
 import numpy as np
 import pytest
@@ -155,13 +155,3 @@ def test_what_a_sampled_game_teaches() -> None:
     ]
     # 86 tiles are in the bag at first, and each placement takes seven: before turn 18 two are left.
     assert len(found) == 2 + len(range(7, 18))
-
-
-def test_learning_from_sampled_games() -> None:
-    told: list[Generation] = []
-    learn = partial(train_features, pace=TrainingPace(3, 2), with_simulation=True)
-    one, other = (learn(scowl(), RULES, 6, 2, told.append, threads=many) for many in (1, 2))
-    assert one == other
-    assert [generation.games for generation in told] == [3, 6, 3, 6]
-    assert all(30 < generation.turns < 60 for generation in told)
-    assert told[0].loss == told[0].spread
