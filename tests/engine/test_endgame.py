@@ -285,5 +285,6 @@ def test_what_is_no_endgame(
     ],
 )
 def test_what_no_solver_is_made_with(asked: dict[str, Any], says: str) -> None:
+    given: dict[str, Any] = {"rules": RULES, "memory": MEMORY} | asked
     with pytest.raises(ValueError, match=says):
-        EndgameSolver(scowl(), **{"rules": RULES, "memory": MEMORY} | asked)
+        EndgameSolver(scowl(), **given)

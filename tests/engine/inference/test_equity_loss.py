@@ -108,7 +108,8 @@ def losses(
     ]
     leaves = np.array([sorted(each) for each in kept], np.uint8).reshape(len(racks), -1)
     halves = (finder.of(racks[part], leaves[part]) for part in (slice(50), slice(50, None)))
-    return np.concatenate([*halves]).tolist()
+    result: list[int] = np.concatenate([*halves]).tolist()
+    return result
 
 
 def slow_losses(found: Case, judge: str) -> list[int]:

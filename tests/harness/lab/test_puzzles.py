@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from command_line import CommandLine
-from minimax import Minimax
 
 from engine.notation.cgp import read_cgp
 from engine.notation.move_text import parse_move
@@ -184,21 +183,6 @@ def test_score_sheets_give_puzzles_too(field: Field) -> None:
     (made,) = study.record(0)["puzzles"]
     assert made["id"] == puzzle["id"]
     assert list(study.numbers(5)) == [0]
-
-
-def test_a_slow_solver_finds_the_same(field: Field) -> None:
-    slow = Minimax(field.lexicon, RULES)
-
-    def tiles(puzzle: dict[str, Any]) -> int:
-        return len(puzzle["position"].split()[1])
-
-    for puzzle in sorted(of_kind("endgame"), key=lambda each: (tiles(each), each["count"]))[:1]:
-        position = read_cgp(puzzle["position"], RULES)
-        lead = position.scores[0] - position.scores[1]
-        for spread, _, moves in puzzle["moves"]:
-            for text in moves.split(",")[:1]:
-                move = parse_move(text, position.board, RULES.distribution.alphabet)
-                assert lead + slow.after(position, move) == spread, text
 
 
 def test_the_command_lists_them_and_says_what_is_wrong(
