@@ -61,27 +61,18 @@ GROWING: list[Word] = [
 """Words whose table of lists grows while the separators go in."""
 
 
-@given(WORDS)
-@example([])
-def test_a_graph_holds_its_words_and_no_others(words: list[Word]) -> None:
+@given(WORDS, WORDS)
+@example([], [])
+@example(GROWING, [])
+def test_a_graph_holds_its_words_and_no_others(words: list[Word], others: list[Word]) -> None:
     graph = build_word_graph(words)
     check_nodes(graph.nodes, "the graph")
     assert list(graph.words()) == sorted(set(words))
     strings = list(graph.strings(graph.gaddag_root))
     assert len(strings) == len(set(strings))
     assert set(strings) == gaddag_by_hand(words)
-
-
-@given(WORDS)
-@example(GROWING)
-def test_no_list_is_there_twice(words: list[Word]) -> None:
-    lists = lists_of(build_word_graph(words))
-    assert len(set(lists)) == len(lists)
-
-
-@given(WORDS, WORDS)
-def test_contains_tells_words_from_others(words: list[Word], others: list[Word]) -> None:
-    graph = build_word_graph(words)
+    lists = lists_of(graph)
+    assert len(set(lists)) == len(lists), "no list is there twice"
     for word in [*words, *others]:
         assert graph.contains(word) == (word in words)
 

@@ -24,12 +24,13 @@ def read(folder: Path, text: str) -> WinProbabilities:
     return read_win_probabilities(path)
 
 
-def test_a_table_is_read_by_spread_and_unseen_tiles(tmp_path: Path) -> None:
-    table = read(tmp_path, TABLE)
-    assert table.spreads.tolist() == [-1, 0, 1]
-    assert table.unseen.tolist() == [0, 1, 2]
-    assert table.values.dtype == np.float32
-    assert [table.at(1, 1), table.at(0, 2), table.at(-1, 2)] == [0.75, 0.5, 0.375]
+def test_a_table_is_read_whichever_spread_comes_first(tmp_path: Path) -> None:
+    head, *rows = TABLE.splitlines()
+    for text in (TABLE, "\n".join([head, *rows[::-1]])):
+        table = read(tmp_path, text)
+        assert table.spreads.tolist() == [-1, 0, 1]
+        assert table.unseen.tolist() == [0, 1, 2]
+        assert [table.at(1, 1), table.at(0, 2), table.at(-1, 2)] == [0.75, 0.5, 0.375]
 
 
 @pytest.mark.parametrize(
