@@ -164,9 +164,6 @@ def test_what_is_kept_is_what_survives() -> None:
     assert weights == pytest.approx(by_leave(found))
 
 
-# --- the paper's example --------------------------------------------------------------------------
-
-
 @cache
 def imino() -> Seen:
     """The opponent opens with IMINO for 16; we hold GLORRTU (Richards and Amir 2007)."""

@@ -1,4 +1,4 @@
-"""``Generator``: the best moves against all moves, and equities against their definition."""
+"""``Generator``: the best moves against all moves, equities against their definition, and lists."""
 
 from __future__ import annotations
 

@@ -286,9 +286,3 @@ def test_who_cannot_be_told_apart_from_the_leader_gets_nothing(rule: Rule) -> No
 def test_twins_alone_get_all_the_same_what_was_asked(rule: str) -> None:
     statistics = statistics_of([100, 60], [0.5, 0.5], [0.0, 0.0], 1.0, 0.04)
     assert RULES[rule](statistics, 33).sum() == 33
-
-
-# --- what it is good for --------------------------------------------------------------------------
-
-
-TRIES, BUDGET = 60, 2_400

@@ -1,4 +1,4 @@
-"""The puzzles of the page are what the solvers say, and what a slow solver says."""
+"""The puzzles of the page are what the solvers say, and lines of them are played by the rules."""
 
 from __future__ import annotations
 

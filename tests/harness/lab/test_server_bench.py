@@ -1,4 +1,4 @@
-"""What ``bench server`` and other measurements share: pings, work beside a block, memory, files."""
+"""What ``bench server`` and other measurements share: pings, work beside a block, files."""
 
 from __future__ import annotations
 
