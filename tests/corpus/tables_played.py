@@ -6,95 +6,19 @@ import base64
 import json
 from typing import Any
 
-from corpus.artefacts import INPUTS, Artefact, read_packed, write_packed
-from corpus.product import JSON, MSGPACK, Effects, Message, Recipient, Table, watched
-from tables import SHORT, START_MS, Play, book_of, random_policy, words
+from corpus.artefacts import INPUTS, Artefact, read_packed
+from tables import SHORT, START_MS, Play, book_of
+
+from harness.arbiter.table import Effects, Table
+from harness.arbiter.views import Recipient, watched
+from protocol.codec import JSON, MSGPACK
+from protocol.messages import Message
 
 HEARD = INPUTS / "heard.jsonl.xz"
+"""A game with refusals, thoughts, a lost connection, a move that came twice, an exchange, visits of
+spectators, and both seats away at once."""
 
 Step = dict[str, Any]
-
-
-# --- recording ------------------------------------------------------------------------------------
-
-
-class _Logged(Play):
-    """Notes what comes to its table."""
-
-    def __init__(self) -> None:
-        super().__init__(SHORT)
-        self.steps: list[Step] = []
-
-    def _note(self, do: str, **more: Any) -> None:
-        self.steps.append({"at": self.now, "do": do, **more})
-
-    def come(self, seat: int) -> None:
-        self._note("attach", seat=seat, seen=self.resume(seat).seen)
-        super().come(seat)
-
-    def leave(self, seat: int) -> None:
-        self._note("detach", seat=seat)
-        super().leave(seat)
-
-    def hear(self, seat: int, message: Message, *, lag_ms: int = 0) -> None:
-        frame = JSON.encode(message)
-        self._note("hear", seat=seat, frame=frame, lag_ms=lag_ms)
-        super().hear(seat, message, lag_ms=lag_ms)
-
-    def watch(self) -> None:
-        self._note("watch")
-        super().watch()
-
-
-def make_inputs() -> None:
-    """Play a game in which much happens."""
-    play = _Logged()
-    play.start()
-    policy = random_policy(11)
-    play.watch()
-    turn = 0
-    while not play.table.over:
-        turn += 1
-        if turn in (2, 7):
-            play.think("hm …")
-        if turn == 3:
-            play.move("8H ZZZZZ", after_ms=300)  # refused, and asked again
-            play.move("nonsense", after_ms=300)
-        if turn == 4:
-            play.watch()
-        if turn == 5:
-            play.leave(play.seat)
-            play.wait(700)
-            play.come(play.seat)
-            play.ready(play.seat)
-        if turn == 6:
-            said = play.the_move(policy(play))
-            seat = play.seat
-            play.wait(400)
-            play.say(seat, said)
-            play.hear(seat, said)  # once more: it was on its way twice
-            continue
-        if turn == 8:
-            rack = play.book.game
-            assert rack is not None
-            held = rack.position.racks[play.seat]
-            text = words().distribution.alphabet.text(held[:3])
-            play.move(f"-{text}", after_ms=1_200)
-            continue
-        if turn == 9:
-            play.leave(0)
-            play.leave(1)
-            play.wait(500)
-            play.come(1)
-            play.ready(1)
-            play.come(0)
-            play.ready(0)
-        play.move(policy(play), after_ms=900, lag_ms=turn % 3 * 10)
-    play.watch()
-    write_packed(HEARD, "".join(json.dumps(step) + "\n" for step in play.steps))
-
-
-# --- replaying ------------------------------------------------------------------------------------
 
 
 class _Replayed:
