@@ -436,88 +436,61 @@ def _read_reported(content: bytes, _: Path) -> None:
     assert len(address) < 64
 
 
-def _config(name: str, kind: Any, text: str) -> Reader:
-    return Reader(
-        name,
-        _texts(text),
-        lambda content, folder: read_config_file(_written(content, folder, "it.toml"), kind),
-        (ValueError,),
-    )
+def _at(like: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
+    """Read a file of that name."""
+    return lambda content, folder: read(_written(content, folder, like))
 
 
-def _file(name: str, read: Callable[[Path], object], *given: str | bytes, like: str) -> Reader:
-    return Reader(
-        name, _texts(*given), lambda content, at: read(_written(content, at, like)), (ValueError,)
-    )
+def _settings(kind: Any) -> Callable[[bytes, Path], object]:
+    return _at("it.toml", lambda path: read_config_file(path, kind))
 
 
 @cache
 def readers() -> tuple[Reader, ...]:
     """Return all readers."""
+    bad, texts = (ValueError,), _texts
+    no_move, no_move_there = (NotationError,), (magpie_terms.MoveMissing,)
+    games = texts(*samples.gcg_files())
+    tournament = texts(samples.TOURNAMENT_TOML), _settings(TournamentSettings)
+    bridge = texts(samples.BRIDGE_TOML), _at("b.toml", read_bridge_config)
+    words = texts(samples.WORDS), lambda text, _: parse_word_list(text, _ALPHABET, "words.txt")
+    winning = texts(samples.WINPROB), _at("winprob.csv", read_win_probabilities)
+    made_from = (
+        _tree(samples.manifest),
+        lambda content, _: parse_manifest(content, "leaves.klv2.json"),
+    )
+    journal = _binary(samples.journal_files), _read_database_file
     return (
-        _config("serve's configuration", ServerFile, samples.SERVE_TOML),
-        _config("a match's configuration", MatchSettings, samples.MATCH_TOML),
-        _config("a tournament's configuration", TournamentSettings, samples.TOURNAMENT_TOML),
-        _file("a bridge's configuration", read_bridge_config, samples.BRIDGE_TOML, like="b.toml"),
-        _file("names and tokens", read_token_file, samples.TOKENS, like="tokens"),
-        Reader(
-            "a bridge's tokens", _texts(samples.BRIDGE_TOKENS), _read_bridge_tokens, (ValueError,)
-        ),
-        Reader("GCG", _texts(*samples.gcg_files()), _read_gcg, (GcgError,)),
-        Reader(
-            "games for a review",
-            _texts(*samples.gcg_files()),
-            _read_sheet,
-            (GcgError, NotationError, ValueError),
-        ),
-        Reader("CGP", _texts(*samples.CGPS), _read_cgp, (NotationError,)),
-        Reader("moves and seats", _texts(*samples.MOVES), _read_move, (NotationError,)),
-        Reader("openings", _texts(samples.OPENINGS), _read_openings, (ValueError,)),
-        Reader("KWG", _binary(samples.kwg_files), _read_kwg, (ValueError,)),
-        Reader("KLV2", _binary(samples.klv_files), _read_klv, (ValueError,)),
-        Reader(
-            "word lists",
-            _texts(samples.WORDS),
-            lambda content, _: parse_word_list(content, _ALPHABET, "words.txt"),
-            (ValueError,),
-        ),
-        Reader("packed word lists", _binary(samples.xz_files), _read_packed_words, (ValueError,)),
-        Reader("tiles", _texts(samples.TILES), _read_tiles, (ValueError,)),
-        _file("board layouts", load_layout, samples.LAYOUT, like="board.txt"),
-        _file("win probabilities", read_win_probabilities, samples.WINPROB, like="winprob.csv"),
-        Reader(
-            "manifests",
-            _tree(samples.manifest),
-            lambda content, _: parse_manifest(content, "leaves.klv2.json"),
-            (ValueError,),
-        ),
-        Reader(
-            "rack weights",
-            _tree(samples.rack_weights),
-            lambda content, at: read_rack_weights(_written(content, at, "rh.json")),
-            (ValueError,),
-        ),
+        Reader("serve's configuration", texts(samples.SERVE_TOML), _settings(ServerFile), bad),
+        Reader("a match's configuration", texts(samples.MATCH_TOML), _settings(MatchSettings), bad),
+        Reader("a tournament's configuration", *tournament, bad),
+        Reader("a bridge's configuration", *bridge, bad),
+        Reader("names and tokens", texts(samples.TOKENS), _at("tokens", read_token_file), bad),
+        Reader("a bridge's tokens", texts(samples.BRIDGE_TOKENS), _read_bridge_tokens, bad),
+        Reader("GCG", games, _read_gcg, (GcgError,)),
+        Reader("games for a review", games, _read_sheet, (GcgError, NotationError, ValueError)),
+        Reader("CGP", texts(*samples.CGPS), _read_cgp, no_move),
+        Reader("moves and seats", texts(*samples.MOVES), _read_move, no_move),
+        Reader("openings", texts(samples.OPENINGS), _read_openings, bad),
+        Reader("KWG", _binary(samples.kwg_files), _read_kwg, bad),
+        Reader("KLV2", _binary(samples.klv_files), _read_klv, bad),
+        Reader("word lists", *words, bad),
+        Reader("packed word lists", _binary(samples.xz_files), _read_packed_words, bad),
+        Reader("tiles", texts(samples.TILES), _read_tiles, bad),
+        Reader("board layouts", texts(samples.LAYOUT), _at("board.txt", load_layout), bad),
+        Reader("win probabilities", *winning, bad),
+        Reader("manifests", *made_from, bad),
+        Reader("rack weights", _tree(samples.rack_weights), _at("rh.json", read_rack_weights), bad),
         Reader("a journal's rows", _rows, _read_journal, (JournalError,)),
-        Reader(
-            "a journal's bytes",
-            _binary(samples.journal_files),
-            _read_database_file,
-            (JournalError,),
-        ),
-        Reader("addresses that proxies report", _texts(*samples.FORWARDED), _read_reported, ()),
+        Reader("a journal's bytes", *journal, (JournalError,)),
+        Reader("addresses that proxies report", texts(*samples.FORWARDED), _read_reported, ()),
         Reader("a match's folder", _folder, _read_folder, (ValueError, MatchError)),
-        Reader("results, as text", _texts(*samples.result_lines()), _read_results, (ValueError,)),
-        Reader("a study's records", _texts(samples.RECORDS), _read_records, (ValueError,)),
-        Reader(
-            "an SIU engine's lines", _texts(*samples.SIU_ANSWERS), _read_siu_answers, (Declined,)
-        ),
-        Reader("an SIU front end's lines", _texts(*samples.SIU_COMMANDS), _read_siu_commands, ()),
-        Reader(
-            "MAGPIE's lines", _texts(*samples.MAGPIE), _read_magpie, (magpie_terms.MoveMissing,)
-        ),
-        Reader("Quackle's lines", _texts(samples.QUACKLE), _read_quackle, ()),
-        Reader(
-            "Quackle's alphabet", _texts(samples.QUACKLE_TILES), _read_quackle_tiles, (ValueError,)
-        ),
-        Reader("a host's file", _texts(samples.HOST_LINES), _read_files, (ChannelClosed,)),
+        Reader("results, as text", texts(*samples.result_lines()), _read_results, bad),
+        Reader("a study's records", texts(samples.RECORDS), _read_records, bad),
+        Reader("an SIU engine's lines", texts(*samples.SIU_ANSWERS), _read_siu_answers, (Declined,)),
+        Reader("an SIU front end's lines", texts(*samples.SIU_COMMANDS), _read_siu_commands, ()),
+        Reader("MAGPIE's lines", texts(*samples.MAGPIE), _read_magpie, no_move_there),
+        Reader("Quackle's lines", texts(samples.QUACKLE), _read_quackle, ()),
+        Reader("Quackle's alphabet", texts(samples.QUACKLE_TILES), _read_quackle_tiles, bad),
+        Reader("a host's file", texts(samples.HOST_LINES), _read_files, (ChannelClosed,)),
     )
