@@ -2,8 +2,7 @@
 
 Three levels: bytes; the words and lines of a text; the values of a tree (a message, a record, a
 configuration), where a broken tree is still written in good form, so that it comes past the parser.
-In tests hypothesis is the chance, and shrinks what it finds; in the long run (``fuzz.run``) it is a
-seeded generator.
+In tests of readers hypothesis is the chance, and shrinks what it finds; else it is seeded.
 """
 
 from __future__ import annotations
