@@ -151,11 +151,11 @@ def _binary(make: Callable[[], Sequence[bytes]]) -> Callable[[Random], bytes]:
     return broken
 
 
-def _tree(make: Callable[[], Any]) -> Callable[[Random], bytes]:
+def _tree(whole: Any) -> Callable[[Random], bytes]:
     """Break the values of a tree; one time in four, the text it is written in."""
 
     def broken(chance: Random) -> bytes:
-        tree = make()
+        tree = whole
         for _ in range(chance.choice((1, 1, 2))):
             if chance.randrange(4):
                 tree = broken_tree(tree, chance)
@@ -456,7 +456,7 @@ def readers() -> tuple[Reader, ...]:
     words = texts(samples.WORDS), lambda text, _: parse_word_list(text, _ALPHABET, "words.txt")
     winning = texts(samples.WINPROB), _at("winprob.csv", read_win_probabilities)
     made_from = (
-        _tree(samples.manifest),
+        _tree(samples.MANIFEST),
         lambda content, _: parse_manifest(content, "leaves.klv2.json"),
     )
     journal = _binary(samples.journal_files), _read_database_file
@@ -480,7 +480,7 @@ def readers() -> tuple[Reader, ...]:
         Reader("board layouts", texts(samples.LAYOUT), _at("board.txt", load_layout), bad),
         Reader("win probabilities", *winning, bad),
         Reader("manifests", *made_from, bad),
-        Reader("rack weights", _tree(samples.rack_weights), _at("rh.json", read_rack_weights), bad),
+        Reader("rack weights", _tree(samples.RACK_WEIGHTS), _at("rh.json", read_rack_weights), bad),
         Reader("a journal's rows", _rows, _read_journal, (JournalError,)),
         Reader("a journal's bytes", *journal, (JournalError,)),
         Reader("addresses that proxies report", texts(*samples.FORWARDED), _read_reported, ()),
