@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +44,17 @@ def names(folder: str | Path) -> str:
     return " ".join(sorted(path.name for path in Path(folder).iterdir()))
 
 
+def ignore_signals() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        LIBC.signal(number, ctypes.c_void_p(1))  # SIG_IGN; Python does so in one thread only
+
+
+def leave_daemons(count: int, mark: str) -> None:
+    for _ in range(count):
+        sleeper = [sys.executable, "-I", "-S", "-c", SLEEPS, mark]
+        subprocess.Popen(sleeper, start_new_session=True)
+
+
 class _Hostile(Player):
     def __init__(self, mark: str, host: str = "0", secrets: str = "") -> None:
         self.mark = mark
@@ -61,11 +73,8 @@ class Breeds(_Hostile):
     """Ignores signals, leaves daemons, kills who watches it, takes all memory and threads."""
 
     def report(self) -> dict[str, str]:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            LIBC.signal(number, ctypes.c_void_p(1))  # SIG_IGN; Python does so in one thread only
-        for _ in range(20):
-            sleeper = [sys.executable, "-I", "-S", "-c", SLEEPS, self.mark]
-            subprocess.Popen(sleeper, start_new_session=True)
+        ignore_signals()
+        leave_daemons(20, self.mark)
         watchers = {os.getppid(), self.host} - {0}
         return {
             "kills": " ".join(tried(partial(os.kill, pid, signal.SIGKILL)) for pid in watchers),
@@ -77,23 +86,18 @@ class Breeds(_Hostile):
     def _threads(self) -> int:
         threading.stack_size(1 << 16)
         go, started = threading.Event(), 0
-        try:
+        with suppress(RuntimeError):
             while started < 1_000:
                 threading.Thread(target=go.wait, daemon=True).start()
                 started += 1
-        except RuntimeError:
-            pass
-        finally:
-            go.set()
+        go.set()
         return started
 
     def _sockets(self) -> list[socket.socket]:
-        opened = []
-        try:
-            for _ in range(2_000):
+        opened = list[socket.socket]()
+        with suppress(OSError):
+            while len(opened) < 2_000:
                 opened.append(socket.socket())
-        except OSError:
-            pass
         return opened
 
 
@@ -146,8 +150,7 @@ class TriesAll(Player):
 
     def report(self) -> dict[str, str]:
         """Return what each attempt came to."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            LIBC.signal(number, ctypes.c_void_p(1))  # SIG_IGN; Python does so in one thread only
+        ignore_signals()
         at = self.at
         host, port = at["host"], at["port"]
         rows = {
@@ -197,9 +200,7 @@ class TriesAll(Player):
             "10 GB of memory": tried(lambda: len(bytearray(10 * GIBIBYTE))),
             "10 GB on disk": self._all(self._fill),
         }
-        for _ in range(5):
-            sleeper = [sys.executable, "-I", "-S", "-c", SLEEPS, self.mark]
-            subprocess.Popen(sleeper, start_new_session=True)
+        leave_daemons(5, self.mark)
         rows["fork bomb"] = self._all(self._fork)
         return rows
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -150,6 +151,17 @@ class Ends:
             move = Move(game=event.game, seq=event.seq, move="-", attempt=event.attempt)
             self._bot.games[event.game].check(Side.BOT, move)
             self._bot.send(move)
+
+
+def take_broken(codec: Codec, chance: Random, count: int) -> tuple[Counter[str], list[str]]:
+    """Give so many frames to both ends; return what became of them, and what was not caught."""
+    ends, uncaught = Ends(codec), list[str]()
+    for _, frame in zip(range(count), Frames(codec, chance), strict=False):
+        try:
+            ends.take(frame)
+        except Exception:
+            uncaught.append(f"{frame[:300]!r}\n{traceback.format_exc()}")
+    return ends.outcomes, uncaught
 
 
 def _check_reply(error: PeerError) -> None:

@@ -66,7 +66,7 @@ class Peer(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport: asyncio.Transport = transport  # type: ignore[assignment]
-        self._transport.write(self._first)
+        self.send(self._first)
 
     def expect(self, count: int) -> asyncio.Future[None]:
         """Return a future that is done after ``count`` more messages."""

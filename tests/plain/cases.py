@@ -68,18 +68,18 @@ def leaves() -> LeaveTable:
     return shorter_leaves(synthetic_leaves(TILES, 1), RULES.rack_size)
 
 
-def position(*placed: tuple[Place, ...], rack: tuple[int, ...], other: Any = ()) -> Position:
+def position(*placed: Place, rack: tuple[int, ...]) -> Position:
     board = Board.empty(LAYOUT)
-    for (move,) in placed:
+    for move in placed:
         board = board.with_move(move)
-    return Position(board, (rack, other), (0, 0))
+    return Position(board, (rack, ()), (0, 0))
 
 
 FIRST = Place(2, 1, Direction.ACROSS, (3, 1, 2))
 SECOND = Place(1, 2, Direction.DOWN, (2, 0, BLANKED_B, 1))
 OPENING = position(rack=(0, 1, 2, 3))
-MIDDLE = position((FIRST,), rack=(1, 1, 2, 3))
-LATE = position((FIRST,), (SECOND,), rack=(0, 1, 2))
+MIDDLE = position(FIRST, rack=(1, 1, 2, 3))
+LATE = position(FIRST, SECOND, rack=(0, 1, 2))
 POSITIONS = {"opening": OPENING, "middle": MIDDLE, "late": LATE}
 ENDING = replace(MIDDLE, racks=((2, 3, 3), (1, 3, 3)))
 
