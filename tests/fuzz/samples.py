@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from match_samples import game, match_config
 from rollout_positions import RULES, scowl
 from search_views import view_at
 
@@ -23,10 +24,8 @@ from engine.notation.move_text import format_move
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Began, ClockNote, Draws, Failed, Record, Thought, new_game
 from harness.arbiter.scorebook import Scorebook
-from harness.matches.config import TournamentConfig
 from harness.matches.folder import Absent, Corrected, Joined, Missed, Paused, Returned
 from harness.matches.pairings import Pairing, Round
-from harness.matches.results import PlannedGame, game_result
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.build import build_word_graph
 from lexicons.klv import write_klv
@@ -185,11 +184,11 @@ def _played(turns: int = 4) -> tuple[Record, ...]:
 
 
 @cache
-def _finished() -> tuple[tuple[Record, ...], Scorebook]:
+def _finished() -> tuple[Record, ...]:
     records = _played()
     book = Scorebook.restored(records, None, scowl())
     other = msgspec.structs.replace(records[0], game="g2")
-    return (other, *records[1:], book.end("resign", 0, "by bob", 2_000)), book
+    return (other, *records[1:], book.end("resign", 0, "by bob", 2_000))
 
 
 # --- journals and folders -------------------------------------------------------------------------
@@ -207,7 +206,7 @@ def empty_journal() -> bytes:
 def journal_rows() -> dict[str, list[list[Any]]]:
     """Return the rows of a journal by table: a game that is on, and one that is over."""
     rows: dict[str, list[list[Any]]] = {"games": [], "records": [], "clock_notes": []}
-    for game, records in (("g1", _played()), ("g2", _finished()[0])):
+    for game, records in (("g1", _played()), ("g2", _finished())):
         rows["games"].append([game, 1.5, _LABEL, int(game == "g1")])
         rows["records"] += [
             [game, number, 1.5, msgspec.to_builtins(record)]
@@ -234,10 +233,7 @@ def journal_files() -> tuple[bytes, ...]:
 @cache
 def match_folder() -> dict[str, Any]:
     """Return what the files of a tournament hold."""
-    results = [
-        game_result(_finished()[1], PlannedGame(number, (number + 1) // 2, number % 2))
-        for number in (1, 2, 3)
-    ]
+    results = [game(number, (400, 390)) for number in (1, 2, 3)]
     decisions = (
         Round(1, (Pairing(0, 1), Pairing(2, 3)), (4,)),
         Joined("eve"),
@@ -247,16 +243,7 @@ def match_folder() -> dict[str, Any]:
         Corrected(1, "g1", (300, 200), "misread"),
         Paused("lunch"),
     )
-    config = TournamentConfig(
-        seats=("static", "greedy"),
-        names=("static", "greedy"),
-        games=4,
-        time=TimeControl(),
-        lexicon="scowl",
-        lexicon_checksum="ab" * 32,
-        seed=7,
-        anchors=(("static", 1500.0),),
-    )
+    config = match_config(games=4, lexicon_checksum="ab" * 32, anchors=(("Old", 1500.0),))
     return {
         "results": [msgspec.to_builtins(result) for result in results],
         "decisions": [msgspec.to_builtins(decision) for decision in decisions],
