@@ -159,6 +159,8 @@ class SlowRollouts:
         racks, scores = list(position.racks), list(position.scores)
         racks[seat] = tuple(sorted(left))
         scores[seat] += score
+        exchanges = list(position.exchanges)
+        exchanges[seat] += isinstance(move, Exchange)
         rollout.position = replace(
             position,
             board=position.board.with_move(move) if isinstance(move, Place) else position.board,
@@ -167,7 +169,7 @@ class SlowRollouts:
             on_turn=1 - seat,
             scoreless_turns=0 if play else position.scoreless_turns + 1,
             passes=position.passes + 1 if isinstance(move, Pass) else 0,
-            exchanges=_with_one(position.exchanges, seat, isinstance(move, Exchange)),
+            exchanges=(exchanges[0], exchanges[1]),
         )
         self._settle(rollout, seat)
         return score
@@ -213,11 +215,6 @@ class SlowRollouts:
         own = ahead if on_turn == mover else -ahead
         win = round(self.table.at(math.floor(own / 1_000 + 0.5), hidden) * SURE)
         return win if on_turn == mover else SURE - win
-
-
-def _with_one(counts: tuple[int, int], seat: int, added: bool) -> tuple[int, int]:
-    more = [count + (at == seat and added) for at, count in enumerate(counts)]
-    return more[0], more[1]
 
 
 def _drawn(belief: LeavePrior, luck: Luck) -> Rack:

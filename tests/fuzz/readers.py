@@ -186,10 +186,6 @@ def _read_klv(content: bytes, folder: Path) -> None:
     assert np.isfinite(table.values).all()
 
 
-def _read_packed_words(content: bytes, _: Path) -> None:
-    parse_word_list(content, _ALPHABET, "words.txt.xz")
-
-
 def _read_tiles(content: bytes, folder: Path) -> None:
     distribution = load_distribution(_written(content, folder, "tiles.csv"))
     with suppress(ValueError):
@@ -205,10 +201,6 @@ def _read_gcg(content: bytes, _: Path) -> None:
     with suppress(NotationError):
         assert read_gcg(write_gcg(game)).players == game.players
     replay(game, RULES)
-
-
-def _read_sheet(content: bytes, _: Path) -> None:
-    sheet_json(read_sheet(content, RULES), RULES, "scowl")
 
 
 def _read_cgp(content: bytes, _: Path) -> None:
@@ -240,6 +232,10 @@ def _read_openings(content: bytes, folder: Path) -> None:
 
 def _read_journal(content: bytes, folder: Path) -> None:
     """Read the rows that a tree has, as a command does that lists games, and resume each game."""
+
+    def cell(value: Any) -> Any:
+        return json.dumps(value) if isinstance(value, dict | list) else value
+
     tree = json.loads(content)
     path = folder / "games.db"
     path.write_bytes(samples.empty_journal())
@@ -249,17 +245,9 @@ def _read_journal(content: bytes, folder: Path) -> None:
             for row in rows:
                 marks = ", ".join("?" * len(row))
                 with suppress(sqlite3.IntegrityError):  # a row that no journal can have
-                    connection.execute(f"INSERT INTO {table} VALUES ({marks})", [*map(_cell, row)])
+                    connection.execute(f"INSERT INTO {table} VALUES ({marks})", [*map(cell, row)])
         connection.commit()
     _read_database(path)
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, dict | list) else value
-
-
-def _read_database_file(content: bytes, folder: Path) -> None:
-    _read_database(_written(content, folder, "games.db"))
 
 
 def _read_database(path: Path) -> None:
@@ -403,11 +391,6 @@ def _read_quackle(content: bytes, _: Path) -> None:
             parse_move(listed.text, samples.view().position.board, _ALPHABET)
 
 
-def _read_quackle_tiles(content: bytes, folder: Path) -> None:
-    path = _written(content, folder, "english.quackle_alphabet")
-    quackle_text.tiles_differ(read_text(path), RULES.distribution)
-
-
 def _read_files(content: bytes, folder: Path) -> None:
     """Follow a host behind two files, as a bot that says that it is ready."""
     _written(content, folder, "host.txt")
@@ -445,52 +428,62 @@ def _settings(kind: Any) -> Callable[[bytes, Path], object]:
     return _at("it.toml", lambda path: read_config_file(path, kind))
 
 
+def _word_list(name: str) -> Callable[[bytes, Path], object]:
+    return lambda content, _: parse_word_list(content, _ALPHABET, name)
+
+
+def _sheet(content: bytes, _: Path) -> object:
+    return sheet_json(read_sheet(content, RULES), RULES, "scowl")
+
+
+def _manifest(content: bytes, _: Path) -> object:
+    return parse_manifest(content, "leaves.klv2.json")
+
+
+def _quackle_tiles(path: Path) -> object:
+    return quackle_text.tiles_differ(read_text(path), RULES.distribution)
+
+
 @cache
 def readers() -> tuple[Reader, ...]:
     """Return all readers."""
-    bad, texts = (ValueError,), _texts
-    no_move, no_move_there = (NotationError,), (magpie_terms.MoveMissing,)
+    bad, no_move, engine = (ValueError,), (NotationError,), (magpie_terms.MoveMissing,)
+    texts, tree, at = _texts, _tree, _at
     games = texts(*samples.gcg_files())
-    tournament = texts(samples.TOURNAMENT_TOML), _settings(TournamentSettings)
-    bridge = texts(samples.BRIDGE_TOML), _at("b.toml", read_bridge_config)
-    words = texts(samples.WORDS), lambda text, _: parse_word_list(text, _ALPHABET, "words.txt")
-    winning = texts(samples.WINPROB), _at("winprob.csv", read_win_probabilities)
-    made_from = (
-        _tree(samples.MANIFEST),
-        lambda content, _: parse_manifest(content, "leaves.klv2.json"),
-    )
-    journal = _binary(samples.journal_files), _read_database_file
+    tournament, bridge = texts(samples.TOURNAMENT_TOML), texts(samples.BRIDGE_TOML)
+    winning, journal = texts(samples.WINPROB), _binary(samples.journal_files)
+    alphabet = at("english.quackle_alphabet", _quackle_tiles)
     return (
         Reader("serve's configuration", texts(samples.SERVE_TOML), _settings(ServerFile), bad),
         Reader("a match's configuration", texts(samples.MATCH_TOML), _settings(MatchSettings), bad),
-        Reader("a tournament's configuration", *tournament, bad),
-        Reader("a bridge's configuration", *bridge, bad),
-        Reader("names and tokens", texts(samples.TOKENS), _at("tokens", read_token_file), bad),
+        Reader("a tournament's configuration", tournament, _settings(TournamentSettings), bad),
+        Reader("a bridge's configuration", bridge, at("b.toml", read_bridge_config), bad),
+        Reader("names and tokens", texts(samples.TOKENS), at("tokens", read_token_file), bad),
         Reader("a bridge's tokens", texts(samples.BRIDGE_TOKENS), _read_bridge_tokens, bad),
         Reader("GCG", games, _read_gcg, (GcgError,)),
-        Reader("games for a review", games, _read_sheet, (GcgError, NotationError, ValueError)),
+        Reader("games for a review", games, _sheet, (GcgError, NotationError, ValueError)),
         Reader("CGP", texts(*samples.CGPS), _read_cgp, no_move),
         Reader("moves and seats", texts(*samples.MOVES), _read_move, no_move),
         Reader("openings", texts(samples.OPENINGS), _read_openings, bad),
         Reader("KWG", _binary(samples.kwg_files), _read_kwg, bad),
         Reader("KLV2", _binary(samples.klv_files), _read_klv, bad),
-        Reader("word lists", *words, bad),
-        Reader("packed word lists", _binary(samples.xz_files), _read_packed_words, bad),
+        Reader("word lists", texts(samples.WORDS), _word_list("words.txt"), bad),
+        Reader("packed word lists", _binary(samples.xz_files), _word_list("words.txt.xz"), bad),
         Reader("tiles", texts(samples.TILES), _read_tiles, bad),
-        Reader("board layouts", texts(samples.LAYOUT), _at("board.txt", load_layout), bad),
-        Reader("win probabilities", *winning, bad),
-        Reader("manifests", *made_from, bad),
-        Reader("rack weights", _tree(samples.RACK_WEIGHTS), _at("rh.json", read_rack_weights), bad),
+        Reader("board layouts", texts(samples.LAYOUT), at("board.txt", load_layout), bad),
+        Reader("win probabilities", winning, at("winprob.csv", read_win_probabilities), bad),
+        Reader("manifests", tree(samples.MANIFEST), _manifest, bad),
+        Reader("rack weights", tree(samples.RACK_WEIGHTS), at("rh.json", read_rack_weights), bad),
         Reader("a journal's rows", _rows, _read_journal, (JournalError,)),
-        Reader("a journal's bytes", *journal, (JournalError,)),
+        Reader("a journal's bytes", journal, at("games.db", _read_database), (JournalError,)),
         Reader("addresses that proxies report", texts(*samples.FORWARDED), _read_reported, ()),
         Reader("a match's folder", _folder, _read_folder, (ValueError, MatchError)),
         Reader("results, as text", texts(*samples.result_lines()), _read_results, bad),
         Reader("a study's records", texts(samples.RECORDS), _read_records, bad),
         Reader("an SIU engine's lines", texts(*samples.SIU_ANSWERS), _read_siu_answers, (Declined,)),
         Reader("an SIU front end's lines", texts(*samples.SIU_COMMANDS), _read_siu_commands, ()),
-        Reader("MAGPIE's lines", texts(*samples.MAGPIE), _read_magpie, no_move_there),
+        Reader("MAGPIE's lines", texts(*samples.MAGPIE), _read_magpie, engine),
         Reader("Quackle's lines", texts(samples.QUACKLE), _read_quackle, ()),
-        Reader("Quackle's alphabet", texts(samples.QUACKLE_TILES), _read_quackle_tiles, bad),
+        Reader("Quackle's alphabet", texts(samples.QUACKLE_TILES), alphabet, bad),
         Reader("a host's file", texts(samples.HOST_LINES), _read_files, (ChannelClosed,)),
     )
