@@ -25,8 +25,8 @@ from engine.movegen.evaluation import PLAIN, STANDARD
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack, unpack
 from engine.rules.moves import Direction, Move, Place
-from engine.rules.position import Board, Position, unseen
-from engine.rules.rules import Rules, rack_tiles, score_play
+from engine.rules.position import Board, Position, tiles_of, unseen
+from engine.rules.rules import Rules, score_play
 from engine.simulation.selfplay import play_static_games
 from engine.simulation.simulation import Simulation
 from lexicons.alphabet import BLANK_FLAG, Alphabet, TileDistribution
@@ -231,7 +231,7 @@ def inferred(play: str, model: str, *, prior: bool = False, most_listed: int = 1
 
 def _ending() -> tuple[Rules, Position]:
     """The tiles that are neither on the board nor on the racks are taken out of the game."""
-    there = [*rack_tiles(tile for tile in ENDING.board.squares if tile), *sum(ENDING.racks, ())]
+    there = list(tiles_of(ENDING.board, ENDING.racks))
     counts = tuple(there.count(tile) for tile in range(4))
     return replace(RULES, distribution=replace(TILES, counts=counts)), ENDING
 
