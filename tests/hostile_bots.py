@@ -66,7 +66,12 @@ class _Hostile(Player):
         return Choice(PASS)
 
     def report(self) -> dict[str, str]:
-        raise NotImplementedError
+        """Return what it sees of processes, and what is in its secrets."""
+        return {
+            "processes": " ".join(path.name for path in Path("/proc").glob("[0-9]*")),
+            "pid": str(os.getpid()),
+            "secrets": " ".join(tried(path.read_text) or "empty" for path in self.secrets),
+        }
 
 
 class Breeds(_Hostile):
@@ -106,18 +111,14 @@ class Pries(_Hostile):
 
     def report(self) -> dict[str, str]:
         here = Path(__file__)
+        descriptors = [link.readlink for link in Path("/proc/self/fd").iterdir()]
         status = dict(
             line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines()
         )
-        return {
-            "processes": " ".join(path.name for path in Path("/proc").glob("[0-9]*")),
-            "pid": str(os.getpid()),
+        return super().report() | {
             "host": tried(lambda: os.kill(self.host, 0)),
             "init": tried(lambda: Path("/proc/1/mem").open("rb")),
-            "descriptors": " ".join(
-                tried(link.readlink) for link in Path("/proc/self/fd").iterdir()
-            ),
-            "secrets": " ".join(tried(path.read_text) or "empty" for path in self.secrets),
+            "descriptors": " ".join(map(tried, descriptors)),
             "home": tried(lambda: names(Path.home())),
             "neighbours": names(here.parent),
             "own": tried(lambda: here.write_text("")),
@@ -133,25 +134,17 @@ class Pries(_Hostile):
         }
 
 
-class TriesAll(Player):
+class TriesAll(_Hostile):
     """Tries all that a host must withstand, one row after another.
 
     ``targets.json`` beside the bot says where everything is, so that nothing is safe only because
     it was not found. The keys of the report are those of the table in ``docs/containment.md``.
     """
 
-    def __init__(self, mark: str) -> None:
-        self.mark = mark
-        self.at = json.loads((Path(__file__).parent / "targets.json").read_text())
-
-    def choose(self, view: View, budget: Budget) -> Choice:
-        print(json.dumps(self.report()), flush=True)
-        return Choice(PASS)
-
     def report(self) -> dict[str, str]:
         """Return what each attempt came to."""
         ignore_signals()
-        at = self.at
+        at = self.at = json.loads((Path(__file__).parent / "targets.json").read_text())
         host, port = at["host"], at["port"]
         rows = {
             "network": self._all(
@@ -262,11 +255,8 @@ class Looks(_Hostile):
     def report(self) -> dict[str, str]:
         there = [*Path("/proc").glob("[0-9]*/cmdline"), *Path("/proc").glob("[0-9]*/environ")]
         told = " ".join(tried(path.read_text) for path in there)
-        return {
-            "processes": " ".join(path.name for path in Path("/proc").glob("[0-9]*")),
-            "pid": str(os.getpid()),
+        return super().report() | {
             "codes": " ".join(re.findall(r"\b[2-9A-Z]{4}-[2-9A-Z]{4}\b|tilewire-\d+=\S*", told)),
-            "secrets": " ".join(tried(path.read_text) or "empty" for path in self.secrets),
             "folder": tried(lambda: names(self.secrets[0].parent)),
             "answers": " ".join(self._answers()),
         }
