@@ -449,7 +449,7 @@ def readers() -> tuple[Reader, ...]:
     """Return all readers."""
     bad, no_move, engine = (ValueError,), (NotationError,), (magpie_terms.MoveMissing,)
     texts, tree, at = _texts, _tree, _at
-    games = texts(*samples.gcg_files())
+    games, answers = texts(*samples.gcg_files()), texts(*samples.SIU_ANSWERS)
     tournament, bridge = texts(samples.TOURNAMENT_TOML), texts(samples.BRIDGE_TOML)
     winning, journal = texts(samples.WINPROB), _binary(samples.journal_files)
     alphabet = at("english.quackle_alphabet", _quackle_tiles)
@@ -480,7 +480,7 @@ def readers() -> tuple[Reader, ...]:
         Reader("a match's folder", _folder, _read_folder, (ValueError, MatchError)),
         Reader("results, as text", texts(*samples.result_lines()), _read_results, bad),
         Reader("a study's records", texts(samples.RECORDS), _read_records, bad),
-        Reader("an SIU engine's lines", texts(*samples.SIU_ANSWERS), _read_siu_answers, (Declined,)),
+        Reader("an SIU engine's lines", answers, _read_siu_answers, (Declined,)),
         Reader("an SIU front end's lines", texts(*samples.SIU_COMMANDS), _read_siu_commands, ()),
         Reader("MAGPIE's lines", texts(*samples.MAGPIE), _read_magpie, engine),
         Reader("Quackle's lines", texts(samples.QUACKLE), _read_quackle, ()),

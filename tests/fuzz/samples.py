@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from match_samples import game, match_config
+from match_samples import game as result_of
+from match_samples import match_config
 from rollout_positions import RULES, scowl
 from search_views import view_at
 
@@ -233,7 +234,7 @@ def journal_files() -> tuple[bytes, ...]:
 @cache
 def match_folder() -> dict[str, Any]:
     """Return what the files of a tournament hold."""
-    results = [game(number, (400, 390)) for number in (1, 2, 3)]
+    results = [result_of(number, (400, 390)) for number in (1, 2, 3)]
     decisions = (
         Round(1, (Pairing(0, 1), Pairing(2, 3)), (4,)),
         Joined("eve"),

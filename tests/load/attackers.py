@@ -90,6 +90,7 @@ def _claimant(name: Callable[[], str]) -> _Content:
     return lambda _number, _game: hello("player", name(), secrets.token_urlsafe(32))
 
 
+_any_name = partial(secrets.token_hex, 8)
 _WS_PING = frame(9, b"")
 _PINGS = _always(_WS_PING * 45)
 _BURST = _always(_WS_PING * (250_000 // len(_WS_PING)))
@@ -164,9 +165,7 @@ ATTACKS = {
         request=HANDSHAKE.replace(b"GET /", b"GET /static"),
         takes_places=True,
     ),
-    "names": Attack(
-        "claims of names on 8 connections", 8, _claimant(partial(secrets.token_hex, 8)), every_s=0.01
-    ),
+    "names": Attack("claims of names on 8 connections", 8, _claimant(_any_name), every_s=0.01),
     "tokens": Attack("wrong tokens on 8 connections", 8, _claimant(lambda: CLAIMED), every_s=0.01),
 }
 

@@ -61,7 +61,7 @@ HEAD = (
     *("seed", "hours", "games", "a second", "memory", "descriptors", "processes left"),
     *("journal", "trouble"),
 )
-"""Memory: at the end; ``docs/results/server/floors.py`` says how it grows. Descriptors: in the first
+"""Memory: at the end; its growth is in ``docs/results/server/floors.py``. Descriptors: in the first
 sample, and with everybody gone. Trouble: tracebacks, and files left over."""
 
 _Sample = dict[str, Any]

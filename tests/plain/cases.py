@@ -260,7 +260,7 @@ BELIEF = LeavePrior(np.array([[1, 1], [2, 3]], np.uint8), np.array([0.5, 0.5]), 
 CASES: dict[str, Callable[[], Any]] = {
     "bits and wrap-around": bits,
     "reading and writing by address": memory,
-    "the word graph": lambda: lexicon().graph.nodes.tolist(),
+    "the word graph": lambda: list(map(int, lexicon().graph.nodes)),
     "the search graph": lambda: search_nodes(lexicon().graph, 3).tolist(),
     "the statistics of a lexicon": statistics,
     "a leave table written and read": klv,
