@@ -46,10 +46,10 @@ def unlimited() -> Budget:
     return Budget(10**15)
 
 
-def opening(rack: str, rules: Rules = RULES) -> Position:
+def opening(rack: str) -> Position:
     """Give a first turn."""
-    tiles = tuple(sorted(rules.distribution.alphabet.tiles(rack)))
-    return Position(Board.empty(rules.layout), (tiles, ()), (0, 0))
+    tiles = tuple(sorted(RULES.distribution.alphabet.tiles(rack)))
+    return Position(Board.empty(RULES.layout), (tiles, ()), (0, 0))
 
 
 def view_at(position: Position, **changes: Any) -> View:
@@ -72,4 +72,16 @@ def view_at(position: Position, **changes: Any) -> View:
 
 def view_of(lexicon: Lexicon, rules: Rules, rack: str) -> View:
     """Give the first turn of a game with a rack."""
-    return view_at(opening(rack, rules), bag=86, rules=rules, lexicon=lexicon)
+    tiles = tuple(sorted(rules.distribution.alphabet.tiles(rack)))
+    return View(
+        game="g",
+        seat=0,
+        players=("me", "you"),
+        position=Position(Board.empty(rules.layout), (tiles, ()), (0, 0)),
+        bag=86,
+        clocks=(900_000, 900_000),
+        time=TimeControl(),
+        rules=rules,
+        lexicon=lexicon,
+        seed=1,
+    )
