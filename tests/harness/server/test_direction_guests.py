@@ -12,6 +12,7 @@ from guests import Guest
 from servers import served, url_of
 
 from harness.cli.asking import _ask
+from harness.cli.failing import CommandFailed
 from harness.lab.bench.client import Client
 from harness.server.tokens import KnownTokens, hash_token
 from protocol.channel import ChannelClosed
@@ -21,19 +22,22 @@ from protocol.messages import (
     Direct,
     Error,
     Goodbye,
-    Hello,
     Seek,
     Seeking,
     ServerState,
     StandingList,
     Standings,
 )
-from protocol.websocket import dial
+
+pytestmark = pytest.mark.usefixtures("clients_hang_up")
 
 
 @pytest.mark.parametrize(
     ("role", "name", "token"),
-    [("player", "zed", None), ("director", "hannah", "x"), ("director", "ann", "h")],
+    [
+        *(("player", "zed", None), ("arbiter", "zed", None)),
+        *(("director", "hannah", "x"), ("director", "ann", "h")),
+    ],
 )
 async def test_strangers_are_refused(
     tmp_path: Path, role: Any, name: str, token: str | None
@@ -72,9 +76,7 @@ async def test_an_entrant_takes_its_name_from_a_stranger_by_its_token(tmp_path: 
             await Client.login(there.url, "ann")
         await there.until(lambda it: it.over)
         assert len(ann.ends) == len(bob.ends) == 1
-        for guest in (ann, bob):
-            await guest.leave()
-        await stranger.close()
+        await ann.leave()
     async with event(tmp_path, "ann", "bob", entrants=given, rounds=1) as there:
         with pytest.raises(ChannelClosed, match="forbidden"):
             await Client.login(there.url, "ann")
@@ -84,22 +86,16 @@ async def test_a_director_releases_a_name(tmp_path: Path) -> None:
     given = {name: hash_token(name * 20) for name in ("ann", "bob")}
     async with event(tmp_path, "ann", "bob", open_=True, entrants=given, rounds=1) as there:
         ann = await Client.login(there.url, "ann", token="ann" * 20)
-        (bob,) = await there.guests("bob")
+        await there.guests("bob")
         await ann.channel.send(Seek(games=9))
         game = await ann.get_ready()
         await there.direct(action="release", name="ann", why="lost its token")
-        goodbye = await ann.expect(Goodbye)
-        assert goodbye.code == "kicked"
-        assert goodbye.message.endswith("hannah: lost its token")
+        assert (await ann.expect(Goodbye)).message.endswith("hannah: lost its token")
         again = await Client.login(there.url, "ann")
         assert again.welcome.games == (game,)
         for name in ("cem", None):
-            refused = await there.ask(Direct(action="release", name=name))
-            assert isinstance(refused, Error)
+            refused = await there.refusal(action="release", name=name)
             assert refused.code == "bad_direction"
-        for client in (ann, again):
-            await client.close()
-        await bob.leave()
 
 
 async def test_a_full_tournament_forbids_nothing_but_has_no_place(
@@ -111,50 +107,38 @@ async def test_a_full_tournament_forbids_nothing_but_has_no_place(
             await Client.login(there.url, "cem")
 
 
-async def test_a_director_is_kicked_as_anybody_else(tmp_path: Path) -> None:
+async def test_an_admin_does_not_pause_a_tournament_but_kicks_a_director_as_anybody_else(
+    tmp_path: Path,
+) -> None:
     file = tmp_path / "admins"
     file.write_text(f"root {hash_token('r')}\n")
     async with event(tmp_path / "event", "ann", "bob", admins=KnownTokens(file, print)) as there:
+        act = Administer(action="pause")
+        with pytest.raises(CommandFailed, match="a tournament's directors pause it"):
+            await _ask(there.url, "admin", "root", "r", None, act, ServerState)
         act = Administer(action="kick", whom="hannah")
         state = await _ask(there.url, "admin", "root", "r", None, act, ServerState)
         assert [each.role for each in state.connections] == ["admin"]
         assert (await there.director.expect(Goodbye)).code == "kicked"
 
 
-async def test_no_bot_is_lent_during_a_tournament(tmp_path: Path) -> None:
-    async with event(tmp_path, "ann", "bob") as there:
-        channel = await dial(f"{there.url}/static")
-        await channel.send(Hello(role="arbiter", name="afar"))
-        told, _ = await channel.receive()
-        assert isinstance(told, Error)
-        assert (told.code, told.message) == ("unknown_bot", "no bot is lent during a tournament")
-        await channel.close(1000, "told")
-
-
 async def test_who_won_stays_the_winner_once_a_knockout_is_over(tmp_path: Path) -> None:
     async with event(tmp_path, "ann", "bob", format="knockout", rounds=1) as there:
-        guests = await there.guests("ann", "bob")
+        await there.guests("ann", "bob")
         (winner, _) = (row.name for row in (await there.until(lambda it: it.over)).rows)
-        refused = await there.ask(Direct(action="withdraw", name=winner))
-        assert isinstance(refused, Error)
+        refused = await there.refusal(action="withdraw", name=winner)
         assert (refused.code, "over" in refused.message) == ("bad_direction", True)
         assert (await there.until(lambda _: True)).rows[0].name == winner
-        for guest in guests:
-            await guest.leave()
 
 
 async def test_a_correction_says_that_the_next_round_of_a_knockout_stays(tmp_path: Path) -> None:
     names = ("ann", "bob", "cem")
     async with event(tmp_path, *names, format="knockout", rounds=1) as there:
-        guests = await there.guests(*names)
+        await there.guests(*names)
         last = (await there.until(lambda it: it.over)).games[-1].number
         for game, is_told in ((1, True), (last, False)):
-            act = Direct(action="correct", number=game, scores=(300, 200))
-            listed = await there.ask(act)
-            assert isinstance(listed, StandingList)
+            listed = await there.direct(action="correct", number=game, scores=(300, 200))
             assert ("round 2 is paired" in listed.waits) == is_told
-        for guest in guests:
-            await guest.leave()
 
 
 async def refusal(client: Client, asked: Awaitable[None]) -> str:
@@ -174,13 +158,11 @@ async def test_players_and_spectators_ask_but_do_not_direct(tmp_path: Path) -> N
             assert (await client.expect(StandingList)).round == 0
             pause = Direct(action="pause")
             assert await refusal(client, client.channel.send(pause)) == "wrong_role"
-            await client.close()
 
 
 async def test_a_server_without_a_tournament_has_no_standings(tmp_path: Path) -> None:
     async with served(tmp_path / "serve.db") as server:
         watcher = await Client.login(url_of(server), "watcher", "spectator")
         assert await refusal(watcher, watcher.channel.send(Standings())) == "no_tournament"
-        await watcher.close()
         with pytest.raises((ChannelClosed, PeerError)):
             await Client.login(url_of(server), "hannah", "director", token="h")
