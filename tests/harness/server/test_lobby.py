@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from bot_table import MemoryChannel
@@ -40,9 +40,8 @@ def lobby(tmp_path: Path) -> Iterator[Lobby]:
     hours = count(step=3_600.0)
     journal = Journal(tmp_path / "serve.db")
     time = TimeControl(ready_ms=1)
-    hosting = Hosting(
-        ServerTables(TableKind(lexicon=load_lexicon(), bots={"house": Passer})), journal, LagMeter()
-    )
+    main = TableKind(lexicon=load_lexicon(), bots={"house": Passer})
+    hosting = Hosting(ServerTables(main), journal, LagMeter())
     yield Lobby(hosting, time, 2, Gatekeeper(journal), Admissions(Admission(), lambda: next(hours)))
     journal.close()
 
@@ -59,6 +58,13 @@ class Guest:
         self._is_told = asyncio.Event()
         link.send = self._hear  # type: ignore[method-assign]
         lobby.arrive(self.player, link)
+        self._lobby, self._link = lobby, link
+
+    def seek(self, opponent: str | None = None, **wish: Any) -> None:
+        self._lobby.seek(self.player, Seek(opponent=opponent, **wish))
+
+    def leave(self) -> None:
+        self._lobby.depart(self.player, self._link, "it left")
 
     def _hear(self, message: object) -> None:
         self.told.append(message)
@@ -77,12 +83,12 @@ async def test_a_table_that_is_not_there_and_a_bot_that_does_not_play_at_one(lob
     lobby.hosting.tables = ServerTables(main, [TableKind(name="polish", lexicon=main.lexicon)])
     ann = Guest(lobby, "ann")
     with pytest.raises(PeerError, match="'polsh'") as refused:
-        lobby.seek(ann.player, Seek(table="polsh"))
+        ann.seek(table="polsh")
     assert refused.value.code == "unknown_table"
     with pytest.raises(PeerError, match="house does not play at polish, but at: main"):
-        lobby.seek(ann.player, Seek(opponent="house", table="polish"))
-    lobby.seek(ann.player, Seek(table="polish"))
-    lobby.seek(Guest(lobby, "bob").player, Seek())
+        ann.seek("house", table="polish")
+    ann.seek(table="polish")
+    Guest(lobby, "bob").seek()
     await asyncio.sleep(0)
     assert ann.told == [Seeking(table="polish")]
     assert not lobby._tasks, "they are at different tables"
@@ -94,13 +100,13 @@ async def test_who_is_not_ready_pays_for_the_others_time_and_what_it_sought_is_f
     lobby.admissions.clock = lambda: 0.0
     guests = Guest(lobby, "ann"), Guest(lobby, "bob")
     for guest in guests:
-        lobby.seek(guest.player, Seek(games=3))
+        guest.seek(games=3)
     await asyncio.sleep(0)  # they are paired
     await asyncio.gather(*lobby._tasks.values())
     for guest in guests:
         assert isinstance(error := guest.told[-1], Error)
         assert (error.code, error.retry) == ("busy", "later")
-        assert error.message == "you were not ready for a game; seek again in 1 s"
+        assert "seek again in 1 s" in error.message
         assert guest.player.rest is None
     assert not lobby.hosting.games
 
@@ -110,8 +116,8 @@ async def test_the_servers_own_bots_have_time_to_compile(
     lobby: Lobby, opponent: str, ready_ms: int
 ) -> None:
     guests = Guest(lobby, "ann"), Guest(lobby, "bob")
-    lobby.seek(guests[0].player, Seek(opponent=opponent))
-    lobby.seek(guests[1].player, Seek(opponent="ann"))
+    guests[0].seek(opponent)
+    guests[1].seek("ann")
     await asyncio.sleep(0)
     (host,) = lobby.hosting.games.values()
     assert host.book.opened.time.ready_ms == ready_ms
@@ -120,8 +126,8 @@ async def test_the_servers_own_bots_have_time_to_compile(
 
 async def met(lobby: Lobby, ann: Guest, bob: Guest, *, ready: bool = True) -> tuple[str, str]:
     """Have two meet in a game that begins, and is void then, or doesn't begin."""
-    lobby.seek(ann.player, Seek(opponent="bob"))
-    lobby.seek(bob.player, Seek(opponent="ann"))
+    ann.seek("bob")
+    bob.seek("ann")
     await asyncio.sleep(0)
     (host,) = lobby.hosting.games.values()
     if ready:
@@ -168,16 +174,15 @@ async def test_a_game_has_the_bots_of_the_table_that_was_sought(lobby: Lobby) ->
     main = lobby.hosting.tables.main
     other = TableKind(name="formula", lexicon=main.lexicon, bots={"house": Others})
     lobby.hosting.tables = ServerTables(main, [other])
+    label = {"sides": [{"kind": "bot", "name": "house"}, {"kind": "guest", "name": "ann"}]}
     for name, kind in (("main", Passer), ("formula", Others)):
-        label = {"sides": [{"kind": "bot", "name": "house"}, {"kind": "guest", "name": "ann"}]}
         book = lobby.hosting.new_book(lobby.hosting.tables.find(name), lobby.time, label)
         first, _ = lobby.hosting.seats(book.opened, label)
         assert type(first) is kind
 
 
 async def test_a_list_has_what_is_written_down(lobby: Lobby) -> None:
-    Guest(lobby, "ann")
-    lobby.seek(lobby.players.named("ann"), Seek(opponent="house"))
+    Guest(lobby, "ann").seek("house")
     await asyncio.sleep(0)
     (host,) = lobby.hosting.games.values()
     host._table.book.turns.append(cast("TurnRecord", None))  # which the journal does not have yet
@@ -188,11 +193,11 @@ async def test_a_list_has_what_is_written_down(lobby: Lobby) -> None:
 
 async def test_who_has_a_game_is_told_which_and_how_to_get_out_of_it(lobby: Lobby) -> None:
     ann = Guest(lobby, "ann")
-    lobby.seek(ann.player, Seek(opponent="house"))
+    ann.seek("house")
     await asyncio.sleep(0)
     (game,) = lobby.games_of(ann.player)
     with pytest.raises(PeerError, match=f"you are in game {game} against house: send resume"):
-        lobby.seek(ann.player, Seek(opponent="house"))
+        ann.seek("house")
     await lobby.drain(0, asyncio.Event())
 
 
@@ -232,7 +237,7 @@ def shared(lobby: Lobby) -> Lobby:
 async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby) -> None:
     many = [Guest(shared, name, "192.0.2.1") for name in ("ann", "bob", "cem")]
     for guest in many:
-        shared.seek(guest.player, Seek(opponent="house", games=2))
+        guest.seek("house", games=2)
     await asyncio.sleep(0)
     assert playing(shared) == {"ann"}
     assert {it.name for it in shared.present() if it.seeking} == {"bob", "cem"}
@@ -240,8 +245,8 @@ async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby)
     why = WHY.format(f": {' – '.join(host.book.opened.players)}")
     assert [held_back(guest) for guest in many] == [[None], [None, why], [None, why]]
     dee = Guest(shared, "dee", "192.0.2.2")
-    shared.seek(dee.player, Seek(opponent="bob"))
-    shared.seek(many[1].player, Seek(games=2))  # it waits on, for another opponent
+    dee.seek("bob")
+    many[1].seek(games=2)  # it waits on, for another opponent
     await asyncio.sleep(0)
     assert playing(shared) == {"ann"}
     with pytest.raises(PeerError, match=r"192\.0\.2\.1 has the most games and lent") as caught:
@@ -255,8 +260,7 @@ async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby)
     with shared.lend("192.0.2.2"):
         await end_game(shared, "cem")
         assert playing(shared) == {"ann"}
-        assert many[2].player.link is not None
-        shared.depart(many[2].player, many[2].player.link, "it left")
+        many[2].leave()
     await end_game(shared, "ann")
     assert playing(shared) == set()
     assert {it.name for it in shared.present() if it.seeking} == {"bob"}
@@ -267,21 +271,19 @@ async def test_who_finds_no_place_is_told_which_games_have_them(lobby: Lobby) ->
     lobby.max_games, lobby.time = 1, TimeControl(initial_ms=120_000)
     gone, bob = Guest(lobby, "gone"), Guest(lobby, "bob", "192.0.2.1")
     for guest in (gone, bob):
-        lobby.seek(guest.player, Seek(opponent="house"))
+        guest.seek("house")
     await asyncio.sleep(0)
     first, told = held_back(bob)
     assert first is None, "there was a place yet"
-    assert told is not None
-    assert "house" in told
-    assert "gone" in told
-    assert "away" not in told
+    assert all(part in str(told) for part in ("house", "gone"))
+    assert "away" not in str(told)
     await gone.hears(NewGame)
     await lobby.drain(0, asyncio.Event())
     lobby, ann, bob = again(lobby, max_games=1)
-    lobby.seek(ann.player, Seek(opponent="house"))
-    lobby.seek(bob.player, Seek(opponent="ann"))
+    ann.seek("house")
+    bob.seek("ann")
     lobby.pause("an admin")
-    lobby.seek(bob.player, Seek(opponent="ann"))
+    bob.seek("ann")
     await asyncio.sleep(0)
     assert "(gone is away and has 12:00 left; " in str(held_back(ann))
     assert held_back(bob)[1:] == ["no game begins now: paused by an admin"]
@@ -292,7 +294,7 @@ async def test_who_finds_no_place_is_told_which_games_have_them(lobby: Lobby) ->
 async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) -> None:
     ann = Guest(shared, "ann", "192.0.2.1")
     with shared.lend("192.0.2.1"):
-        shared.seek(ann.player, Seek(opponent="house"))
+        ann.seek("house")
         await asyncio.sleep(0)
         assert (shared.lent, playing(shared), held_back(ann)) == (1, set(), [WHY.format("")])
     await asyncio.sleep(0)
@@ -300,18 +302,26 @@ async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) ->
     await shared.drain(0, asyncio.Event())
 
 
-async def test_players_keep_the_places_that_lent_bots_may_not_have(lobby: Lobby) -> None:
+async def test_lent_bots_have_so_many_places_and_an_address_so_many_of_them(lobby: Lobby) -> None:
     lobby.max_games = 4
     with lobby.lend("192.0.2.1"), lobby.lend("192.0.2.2"):
         with pytest.raises(PeerError, match="lent bots have 2 of 4 places") as caught:
             lobby.lend("192.0.2.3").__enter__()
         assert (caught.value.code, caught.value.close) == ("busy", 1013)
-        lobby.admissions.change(Admission(lending=1.0))
+        lobby.admissions.change(Admission(lending=1.0, lent_per_address=1))
+        with pytest.raises(PeerError, match=r"192\.0\.2\.1 has 1 lent bot, the most") as caught:
+            lobby.lend("192.0.2.1").__enter__()
+        assert (caught.value.code, caught.value.close) == ("busy", 1013)
         with lobby.lend("192.0.2.3"):
             assert lobby.lent == 3
 
 
-async def test_no_lent_bot_is_taken_back_for_who_lacks_more_than_a_place(lobby: Lobby) -> None:
+@pytest.mark.parametrize("on_ladder", [False, True])
+async def test_a_lent_bot_is_taken_back_for_players_who_lack_nothing_but_its_place(
+    lobby: Lobby, request: pytest.FixtureRequest, *, on_ladder: bool
+) -> None:
+    if on_ladder:
+        request.getfixturevalue("rated").ladder.tables["blitz"].remove("house")
     asked: list[int] = []
 
     def take_back() -> bool:
@@ -322,10 +332,11 @@ async def test_no_lent_bot_is_taken_back_for_who_lacks_more_than_a_place(lobby: 
     ann, bob = Guest(lobby, "ann"), Guest(lobby, "bob")
     with lobby.lend("192.0.2.1") as loan:
         loan.take_back = take_back
-        lobby.seek(ann.player, Seek())
+        ann.seek()
         await asyncio.sleep(0)
+        assert (asked, lobby.lacks_place) == ([], False), "there is no opponent"
         lobby.pause("power cut")
-        lobby.seek(bob.player, Seek(opponent="ann"))
+        bob.seek(None if on_ladder else "ann")
         await asyncio.sleep(0)
         assert (asked, lobby.lacks_place) == ([], False)
         lobby.pause(None)
@@ -350,14 +361,12 @@ def rated(lobby: Lobby) -> Lobby:
     return lobby
 
 
-async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(
-    rated: Lobby,
-) -> None:
+async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(rated: Lobby) -> None:
     assert rated.ladder is not None
     guests = Guest(rated, "ann"), Guest(rated, "bob")
     rated.ladder.tables["slow"].remove("house")
     for guest in guests:
-        rated.seek(guest.player, Seek(games=2, table="slow"))
+        guest.seek(games=2, table="slow")
     assert [told.table for told in guests[0].told if isinstance(told, Seeking)] == ["slow"]
     await asyncio.sleep(0)
     (host,) = rated.hosting.games.values()
@@ -365,9 +374,8 @@ async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(
     assert "ann" not in rated.ladder
     await asyncio.gather(*rated._tasks.values())
     history = rated.ladder.tables["slow"].history
-    assert [record.faults for record in history.records if record.name != "house"] == 2 * [
-        {"no_show": 1}
-    ]
+    faults = [record.faults for record in history.records if record.name != "house"]
+    assert faults == 2 * [{"no_show": 1}]
     assert history.games == 0  # neither came
     await asyncio.sleep(0)
     (following,) = rated.hosting.games.values()
@@ -384,21 +392,20 @@ async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
     for name in ("blitz", "slow"):
         rated.ladder.tables[name].remove("house")
     ann, bob = Guest(rated, "ann"), Guest(rated, "bob")
-    rated.seek(ann.player, Seek())
-    rated.seek(ann.player, Seek(opponent="bob"))
+    ann.seek()
+    ann.seek("bob")
     assert "ann" not in rated.ladder
-    rated.seek(bob.player, Seek(opponent="ann"))
+    bob.seek("ann")
     await asyncio.sleep(0)
     await asyncio.gather(*rated._tasks.values())
     tables = rated.ladder.tables.values()
     assert not any(record.last for table in tables for record in table.history.records)
-    rated.seek(ann.player, Seek(opponent="bob"))
-    rated.seek(ann.player, Seek())
+    ann.seek("bob")
+    ann.seek()
     assert "ann" in rated.ladder
-    assert ann.player.link is not None
-    rated.depart(ann.player, ann.player.link, "it left")
+    ann.leave()
     assert "ann" not in rated.ladder
-    rated.seek(bob.player, Seek(opponent="ann"))
+    bob.seek("ann")
     await asyncio.sleep(0)
     assert not rated.hosting.games
 
@@ -410,14 +417,11 @@ async def test_a_table_has_no_anchor_that_does_not_play_there(lobby: Lobby) -> N
     settings = LadderSettings(tables=tables, anchors={"house": 1_500.0})
     find = lobby.hosting.tables.find
     ladder = Ladder(settings, lobby.time, plays=lambda kind, bot: bot in find(kind).bots)
-    assert {name: set(table.anchors) for name, table in ladder.tables.items()} == {
-        "main": {"house"},
-        "words": set(),
-    }
+    assert [set(table.anchors) for table in ladder.tables.values()] == [{"house"}, set()]
     lobby.waiting.take_ladder(ladder)
     ladder.begin_with({name: History() for name in tables}, set())
     ann = Guest(lobby, "ann")
-    lobby.seek(ann.player, Seek(table="words"))
+    ann.seek(table="words")
     await asyncio.sleep(0)
     assert "ann" in ladder, "it waits for somebody else"
     assert not lobby.hosting.games
@@ -425,29 +429,16 @@ async def test_a_table_has_no_anchor_that_does_not_play_there(lobby: Lobby) -> N
 
 async def test_an_anchor_is_seated_at_the_table(rated: Lobby) -> None:
     ann = Guest(rated, "ann")
-    rated.seek(ann.player, Seek())
+    ann.seek()
     await asyncio.sleep(0)
     (host,) = rated.hosting.games.values()
     assert set(host.book.opened.players) == {"ann", "house"}
     assert host.book.opened.time.ready_ms == LOCAL_READY_MS
     rated.paused = "maintenance"
-    rated.seek(Guest(rated, "bob").player, Seek())
+    Guest(rated, "bob").seek()
     await asyncio.sleep(0)
     assert len(rated.hosting.games) == 1
     await rated.drain(0, asyncio.Event())
-
-
-async def test_an_address_is_lent_so_many_bots(lobby: Lobby) -> None:
-    lobby.max_games = 9
-    lobby.admissions.change(Admission(lent_per_address=1))
-    with lobby.lend("192.0.2.1"):
-        with pytest.raises(PeerError, match=r"192\.0\.2\.1 has 1 lent bot, the most") as caught:
-            lobby.lend("192.0.2.1").__enter__()
-        assert (caught.value.code, caught.value.close) == ("busy", 1013)
-        with lobby.lend("192.0.2.2"):
-            pass
-    with lobby.lend("192.0.2.1"):
-        pass
 
 
 async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
@@ -457,7 +448,7 @@ async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
     assert rated.ladder is not None
     rated.ladder.tables["blitz"].remove("house")
     for number in range(6):
-        rated.seek(Guest(rated, f"p{number}", "192.0.2.1").player, Seek())
+        Guest(rated, f"p{number}", "192.0.2.1").seek()
     await asyncio.sleep(0)
     first = playing(rated)
     assert len(first) == 2
@@ -467,7 +458,7 @@ async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
     held_back = {f"p{number}" for number in range(6)} - first
     assert {states[name] for name in held_back} == {"waits"}, "they are here, and seek"
     for name in ("ann", "bob"):
-        rated.seek(Guest(rated, name, "192.0.2.2").player, Seek())
+        Guest(rated, name, "192.0.2.2").seek()
     await asyncio.sleep(0)
     assert playing(rated) == first | {"ann", "bob"}
     await asyncio.gather(*rated._tasks.values())
@@ -481,7 +472,7 @@ async def test_what_our_bots_think_is_on_their_opponents_account(lobby: Lobby) -
     lobby.admissions.change(Admission(journal_per_hour=2 * GAME_BYTES))
     lobby.admissions.clock = lambda: 0.0
     ann = Guest(lobby, "ann")
-    lobby.seek(ann.player, Seek(opponent="house"))
+    ann.seek("house")
     await ann.hears(NewGame)
     (game,) = ann.player.seats
     assert lobby.hosting.keeps(game, "house", "ann", GAME_BYTES // 2)
@@ -493,29 +484,6 @@ async def test_what_our_bots_think_is_on_their_opponents_account(lobby: Lobby) -
     assert isinstance(told, Error)
     assert (told.code, told.game) == ("busy", game)
     await lobby.drain(0, asyncio.Event())
-
-
-async def test_a_lent_bot_is_taken_back_for_players_of_the_ladder(rated: Lobby) -> None:
-    asked: list[int] = []
-
-    def take_back() -> bool:
-        asked.append(len(asked))
-        return True
-
-    rated.max_games = 1
-    assert rated.ladder is not None
-    rated.ladder.tables["blitz"].remove("house")
-    with rated.lend("192.0.2.1") as loan:
-        loan.take_back = take_back
-        rated.seek(Guest(rated, "ann").player, Seek())
-        await asyncio.sleep(0)
-        assert not asked, "there is no opponent"
-        rated.seek(Guest(rated, "bob").player, Seek())
-        await asyncio.sleep(0)
-        assert asked
-    await asyncio.sleep(0)
-    assert playing(rated) == {"ann", "bob"}
-    await rated.drain(0, asyncio.Event())
 
 
 @pytest.mark.parametrize(
@@ -542,7 +510,7 @@ async def test_games_of_one_owners_players_are_not_rated_and_they_are_told(
     for guest, token in zip(guests, tokens, strict=True):
         if token != ".":
             await rated.journal.claim_name(guest.player.name, hash_token(token))
-        rated.seek(guest.player, Seek(games=3))
+        guest.seek(games=3)
     await asyncio.sleep(0)
     (host,) = rated.hosting.games.values()
     for guest in guests:
