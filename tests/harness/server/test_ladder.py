@@ -262,24 +262,6 @@ def test_an_anchor_that_fails_is_no_win(outcome: Outcome) -> None:
     assert RatedGame("g", "x", ("ann", "static"), frozenset({"static"}), 0.0, how).points == 0
 
 
-def test_a_history_has_what_was_played() -> None:
-    history = History()
-    for number in range(600):
-        first, second = ("ann", "bob") if number % 3 else ("cem", "ann")
-        how = ended(0, "time") if number == 7 else ended(number % 2 if number else None)
-        history.take(
-            RatedGame(f"{number:016x}", "t", (first, second), frozenset(), 10.0 * number, how)
-        )
-    ann, bob = history.records[cast("int", history.find("ann"))], history.find("bob")
-    assert (ann.games, history.games) == (600, 600)
-    assert ann.lead == 400 - 200
-    met = history.opponents(0)
-    assert sum(row.games for row in met) == history.records[0].games
-    against = next(row for row in history.opponents(cast("int", bob)))
-    assert (against.games, against.wins + against.losses + against.ties) == (400, 400)
-    assert history.records[cast("int", bob)].forfeits == {"time": 1}
-
-
 def test_games_are_numbered_as_they_ended() -> None:
     history, many = History(), 2_050
     for number in range(many):
@@ -298,6 +280,7 @@ def test_lists_are_those_of_a_plain_count() -> None:
     history, chance = History(), Random(1)
     results: Counter[tuple[str, str, int]] = Counter()
     spreads: Counter[tuple[str, str]] = Counter()
+    leads: Counter[str] = Counter()
     for number in range(3_000):
         first, second = chance.sample("abcdef", 2)
         winner = chance.choice((0, 1, None))
@@ -307,7 +290,10 @@ def test_lists_are_those_of_a_plain_count() -> None:
         for own, other, seat in ((first, second, 0), (second, first, 1)):
             results[own, other, 0 if winner is None else 1 if winner == seat else -1] += 1
             spreads[own, other] += scores[seat] - scores[1 - seat]
+            leads[own] += 1 - 2 * seat
+    assert history.games == 3_000
     for own in "abcdef":
+        assert history.records[cast("int", history.find(own))].lead == leads[own]
         for row in history.opponents(cast("int", history.find(own))):
             wins, losses, ties = (results[own, row.name, how] for how in (1, -1, 0))
             expected = wins + losses + ties, wins, losses, ties, spreads[own, row.name]
@@ -644,6 +630,3 @@ def test_wrong_addresses_are_refused(address: str, status: int, word: str) -> No
     answer = answered(Season(), address)
     assert answer.status == status
     assert word in json.loads(answer.text)["error"]
-
-
-# --- settings -------------------------------------------------------------------------------------

@@ -21,22 +21,21 @@ from engine.rules.rule_sets import load_rules
 from harness.server.admission import Admission
 from harness.server.play import MOST_WORDS, Offered, PlayAnswers, refuse_strangers
 from harness.server.server import MatchServer
-from harness.server.tables import ServerTables, TableKind
+from harness.server.tables import ServerTables
 from lexicons.build import build_word_graph
 from lexicons.store import Lexicon
 from lexicons.wordlist import pack_words
 from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer
 
-
-def main_table() -> TableKind:
-    """The table of a server that has one, with bots."""
-    return replace(tables().main, bots={"static": Passer, "greedy": Passer})
+MAIN = replace(tables().main, bots={"static": Passer, "greedy": Passer})
 
 
 def play(offered: Offered | None = None, *, needs_token: bool = False) -> PlayAnswers:
-    time, here = TimeControl(initial_ms=60_000), ServerTables(main_table())
-    return PlayAnswers(here, offered or Offered(), lambda: time, needs_token=needs_token)
+    time = TimeControl(initial_ms=60_000)
+    return PlayAnswers(
+        ServerTables(MAIN), offered or Offered(), lambda: time, needs_token=needs_token
+    )
 
 
 def told(answer: HttpAnswer, status: int = 200) -> Any:
@@ -63,24 +62,20 @@ def test_each_table_has_its_words_and_bots() -> None:
     polish = load_rules("polish")
     words = Lexicon("own", polish.distribution, graph, "0" * 64)
     clock = TimeControl(initial_ms=1_000)
-    kind = TableKind(
-        name="polish", lexicon=words, rules=polish, time=clock, bots={"greedy": Passer}
+    kind = replace(
+        MAIN, name="polish", lexicon=words, rules=polish, time=clock, bots={"greedy": Passer}
     )
-    several = ServerTables(main_table(), [kind, replace(kind, name="alone", bots={})])
+    several = ServerTables(MAIN, [kind, replace(kind, name="alone", bots={})])
     offered = Offered({"static": "is quick", "greedy": "is greedy"})
     answers = PlayAnswers(several, offered, TimeControl, needs_token=False)
-    settings = told(answers.settings())
-    assert [(table["name"], table["rules"]) for table in settings["tables"]] == [
-        ("main", "english"),
-        ("polish", "polish"),
+    listed = told(answers.settings())["tables"]
+    assert [
+        (table["name"], table["rules"], *(bot["name"] for bot in table["bots"])) for table in listed
+    ] == [
+        *(("main", "english", "static", "greedy"), ("polish", "polish", "greedy")),
         ("alone", "polish"),
     ]
-    assert settings["tables"][1]["time"]["initial_ms"] == 1_000
-    assert [[bot["name"] for bot in table["bots"]] for table in settings["tables"]] == [
-        ["static", "greedy"],
-        ["greedy"],
-        [],
-    ]
+    assert listed[1]["time"]["initial_ms"] == 1_000
     assert told(answers.words("AĄ,AB", "polish")) == {"words": {"AĄ": True, "AB": False}}
     assert "'dutch'" in told(answers.words("AB", "dutch"), 400)["error"]
     assert told(play().settings())["tables"] == [], "there is nothing to choose"
@@ -109,10 +104,8 @@ def test_a_question_that_makes_no_sense_is_refused(asked: str, sentence: str) ->
     [
         ({"Host": "own.example:80", "Origin": "http://own.example:80"}, None),
         ({"Host": "192.0.2.1"}, 421),
-        ({"Host": "127.0.0.1:8484"}, None),
         ({"Host": "localhost:9000", "Origin": "http://localhost:9000"}, None),
         ({"Host": "[::1]:8484"}, None),
-        ({"Host": "127.0.0.1:8484", "Origin": "http://evil.example"}, 403),
         ({"Host": "127.0.0.1:8484", "Origin": "http://127.0.0.1:8000"}, 403),
         ({"Host": "127.0.0.1:8484", "Origin": "null"}, 403),
         ({"Host": "evil.example:8484", "Origin": "http://evil.example:8484"}, 421),
@@ -169,7 +162,6 @@ async def test_a_page_of_elsewhere_opens_no_websocket_from_this_machine(
         port = str(server.port)
         headers = {name: text.replace("PORT", port) for name, text in headers.items()}
         assert await knock(server, headers) == status
-        assert await knock(server, {}) == 101, "the server goes on"
 
 
 async def test_a_server_that_others_reach_is_asked_by_any_name_from_its_machine(
