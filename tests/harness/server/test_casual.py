@@ -28,6 +28,8 @@ from protocol.messages import Decline, GameOver, NewGame, Seek
 from protocol.parts import TimeControl
 from protocol.websocket import HttpAnswer
 
+pytestmark = pytest.mark.usefixtures("clients_hang_up")
+
 BOARD = f"{'/'.join(['15'] * 7)}/7WORD4/{'/'.join(['15'] * 7)}"
 POSITION = f"{BOARD} AEINRST/EEEEEEE 20/8 0"
 """A position whose second rack the person need not know."""
@@ -67,7 +69,6 @@ async def test_a_casual_game_begins_where_it_is_to_and_is_marked(server: MatchSe
     (past,) = read_past(server.journal.address, 9).games
     assert past.label[CASUAL] is True
     assert "ann" not in server._lobby.waiting, "a casual game is one"
-    await ann.channel.close()
 
 
 @pytest.mark.parametrize(

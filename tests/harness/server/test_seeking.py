@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import random
-from pathlib import Path
 
 import pytest
 from tables import tables
@@ -96,7 +95,7 @@ def test_nobody_waits_who_has_an_opponent(seed: int) -> None:
 
 
 async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried = 0
     partner = Seeks.partner
@@ -107,7 +106,6 @@ async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
         return partner(seeks, name)
 
     monkeypatch.setattr(Seeks, "partner", counted)
-    journal = Journal(tmp_path / "serve.db")
     hosting = Hosting(tables(), journal, LagMeter())
     doors = Gatekeeper(journal), Admissions(Admission(seeks_per_minute=1_000_000))
     lobby = Lobby(hosting, TimeControl(), 2, *doors)
@@ -122,4 +120,3 @@ async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
     assert tried == 900
     await asyncio.sleep(0)
     assert tried == 1_800
-    journal.close()
