@@ -22,21 +22,17 @@ from bot.player import Budget, Choice
 from bot.registry import SeatError
 from bot.seat.offers import Declined
 from bot.seat_text import parse_seat
-from engine.notation.move_text import format_move, parse_move
-from engine.rules.bag import Bag, DrawStream
-from engine.rules.game import Game
-from engine.rules.moves import PASS, Exchange
-from engine.rules.rules import standard_rules
+from engine.rules.moves import PASS
 from harness.arbiter.records import Ended
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.files import FileExchange as Files
 from lexicons.store import load_lexicon
 from protocol.parts import TimeControl
 
-LEXICON, RULES = load_lexicon(), standard_rules()
-ALPHABET = RULES.distribution.alphabet
+LEXICON = load_lexicon()
 VIEW = view_at(opening("AEINRST"))
 BOT = Path(folder_bot.__file__)
+NAMES = "ann", "bob"
 
 
 @contextmanager
@@ -55,34 +51,42 @@ def in_words(path: Path) -> list[list[str]]:
     return [line[1:] for line in lines if line[:1] == lines[-1][:1]] if lines else []
 
 
-# --- a match of ours, and bots of others ----------------------------------------------------------
+# --- whole games ----------------------------------------------------------------------------------
 
 
-async def hosted(folder: Path, manners: tuple[str, str], time: TimeControl) -> tuple[Ended, int]:
-    """Host a game between two programs behind files; how it ended, and after how many turns."""
-    ann, bob = (
-        engine_seat(f"files:{folder}?out=to-{name}&in=from-{name}&name={name}", LEXICON)
-        for name in ("ann", "bob")
-    )
+async def hosted(folder: Path, manners: tuple[str, str], time: TimeControl) -> Ended:
+    """Host a game between programs behind files, each in a folder of its own; give its end.
+
+    A program's manners are those of ``folder_bot.py``, or it is ``ours``, which has to end well.
+    """
+    seats = [engine_seat(f"files:{folder}/{name}?name={name}", LEXICON) for name in NAMES]
     with ExitStack() as stack:
-        for name, manner in zip(("ann", "bob"), manners, strict=True):
-            command = (sys.executable, BOT, folder, f"to-{name}", f"from-{name}", manner)
-            stack.enter_context(running(*command))
-        book = await play_engine(ann, bob, time, LEXICON, folder)
-    assert book.ended is not None
-    return book.ended, len(book.turns)
+        for name, manner in zip(NAMES, manners, strict=True):
+            (folder / name).mkdir()
+            bot: tuple[object, ...] = sys.executable, BOT, folder / name, "host.txt", "bot.txt"
+            ours = (*COMMAND, "files", folder / name, "--bot", "static")
+            process = stack.enter_context(running(*(ours if manner == "ours" else (*bot, manner))))
+        book = await play_engine(*seats, time, LEXICON, folder)
+        assert book.ended is not None
+        if manners[-1] == "ours":
+            other, own = book.ended.scores
+            out, _ = await asyncio.to_thread(process.communicate, timeout=60)
+            assert (process.returncode, out.split()[0]) == (0, f"{own}–{other}")
+    return book.ended
 
 
-async def test_a_match_host_plays_a_whole_game_with_programs_that_poll(tmp_path: Path) -> None:
-    ended, turns = await hosted(tmp_path, ("neat", "messy"), TimeControl())
-    assert ended.outcome in ("out", "zeroes"), ended
-    assert ended.faults == ()
+@pytest.mark.parametrize("manners", [("neat", "messy"), ("neat", "ours")])
+async def test_a_match_plays_a_whole_game_with_programs_that_poll(
+    tmp_path: Path, manners: tuple[str, str]
+) -> None:
+    ended = await hosted(tmp_path, manners, TimeControl())
+    assert (ended.outcome in ("out", "zeroes"), ended.faults) == (True, ()), ended
     for name, seat in (("ann", 0), ("bob", 1)):
-        told = in_words(tmp_path / f"to-{name}")
+        told = in_words(tmp_path / name / "host.txt")
         assert [int(number) for number, *_ in told] == list(range(len(told)))
         what = [line[1] for line in told]
         assert what[:2] == ["game", "rack"]
-        assert what.count("you") + what.count("opponent") == turns > 10
+        assert what.count("you") + what.count("opponent") > 10
         assert what.count("move") == what.count("you") == what.count("rack") - 1
         scores = str(ended.scores[seat]), str(ended.scores[1 - seat])
         assert told[-1][1:] == ["over", ended.outcome, *scores, *ended.message.split()]
@@ -92,87 +96,9 @@ async def test_a_match_host_plays_a_whole_game_with_programs_that_poll(tmp_path:
 
 async def test_who_says_nothing_loses_on_time(tmp_path: Path) -> None:
     time = TimeControl(initial_ms=100, max_overtime_ms=0)
-    ended, _ = await hosted(tmp_path, ("silent", "neat"), time)
+    ended = await hosted(tmp_path, ("silent", "neat"), time)
     assert (ended.outcome, ended.winner) == ("time", 1)
-    assert in_words(tmp_path / "to-ann")[-1][1:3] == ["over", "time"]
-
-
-# --- a host of others, and a bot of ours ----------------------------------------------------------
-
-
-class OldHost:
-    """A program that deals and keeps score, and has the other seat played through files."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.name, self.number = name, 0
-        self.out, self.in_ = folder / "host.txt", folder / "bot.txt"
-        self.rest = b""
-
-    def say(self, line: str) -> int:
-        """Write the rest of the last line, and this one but for its end."""
-        content = f"{self.name} {self.number}  {line}\r\n".encode()
-        with self.out.open("ab") as file:
-            file.write(self.rest + content)
-        self.number += 1
-        return self.number - 1
-
-    async def answer(self, number: int) -> str:
-        while True:
-            await asyncio.sleep(0.005)
-            for line in self.in_.read_text().splitlines() if self.in_.exists() else ():
-                if line.startswith(f"{self.name} {number} "):
-                    return line.split(maxsplit=2)[2]
-
-    async def play(self, seat: int) -> Game:
-        """Play a game; the bot has the seat, and its first move is sent back."""
-        game = Game.start(RULES, Bag.shuffled(RULES.distribution, DrawStream(self.name.encode())))
-        seats = ("first", "second")
-        offered = self.say(f"game {seats[seat]} 60000 SCOWL")
-        assert await self.answer(offered) == "ready"
-        self.say(f"rack {ALPHABET.text(game.position.racks[seat])}")
-        own: list[list[str]] = []
-        refused = ""
-        while game.over is None:
-            on_turn, board = game.position.on_turn, game.position.board
-            if on_turn == seat:
-                text = await self.answer(self.say("move 60000 60000"))
-                if not refused:
-                    refused = text
-                    self.say("refused because I say so")
-                    continue
-            else:
-                rack = ALPHABET.text(game.position.racks[on_turn])
-                text = folder_bot.move([*own, ["", "", "rack", rack]])
-            assert text != refused
-            game = game.play(parse_move(text, board, ALPHABET), LEXICON.graph.contains)
-            turn = game.turns[-1]
-            move = format_move(turn.move, ALPHABET)
-            fields = f"{turn.score} {turn.total}"
-            own.append(["", "", "you", *fields.split(), *move.split()])
-            if on_turn == seat:
-                self.say(f"you {fields} {move}")
-                self.say(f"rack {ALPHABET.text(game.position.racks[seat])}")
-            else:
-                shown = f"-{len(move) - 1}" if isinstance(turn.move, Exchange) else move
-                self.say(f"opponent {fields} {shown}")
-        scores = game.position.scores
-        self.say(f"over {game.over.reason} {scores[seat]} {scores[1 - seat]} that was it")
-        return game
-
-
-async def test_a_bot_of_ours_plays_for_a_host_that_polls(tmp_path: Path) -> None:
-    (tmp_path / "host.txt").write_text("old 0 game first 1000 -\nold 1 over out 3 4\nold 9 move 1")
-    (tmp_path / "bot.txt").write_text("old 3 8D LEFT\n")
-    command = (*COMMAND, "files", tmp_path, "--bot", "static")
-    with running(*command) as bot:
-        (tmp_path / "host.txt").write_text("")  # it begins anew
-        game = await OldHost(tmp_path, "new").play(1)
-        out, _ = bot.communicate(timeout=60)
-        assert bot.returncode == 0
-    assert game.over is not None
-    other, own = game.position.scores
-    assert own > other
-    assert out == f"{own}–{other}  {game.over.reason}: that was it\n"
+    assert in_words(tmp_path / "ann" / "host.txt")[-1][1:3] == ["over", "time"]
 
 
 # --- what may lie in the files --------------------------------------------------------------------
@@ -270,16 +196,11 @@ async def test_a_bot_that_never_stops_writing_keeps_nobody_waiting(
     await engine.close()
 
 
-async def test_a_game_that_begins_in_a_position_is_declined(tmp_path: Path) -> None:
+async def test_what_is_not_played(tmp_path: Path) -> None:
     engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
     begun = replace(VIEW, position=replace(VIEW.position, scores=(20, 5)))
     with pytest.raises(Declined, match="ann can only begin on an empty board"):
         await engine.start(begun)
-    await engine.close()
-
-
-async def test_a_bot_that_will_not_play(tmp_path: Path) -> None:
-    engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
     starting = asyncio.create_task(engine.start(VIEW))
     (tmp_path / "bot.txt").write_text(f"{await asked(tmp_path / 'host.txt', 'game')} declined by\n")
     with pytest.raises(Declined, match="ann says: declined by"):

@@ -14,7 +14,16 @@ from harness.seats.engines.files_host import FilesHost
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
-from protocol.messages import Decline, GameOver, Message, Move, NewGame, Ready, YourTurn
+from protocol.messages import (
+    Decline,
+    GameOver,
+    Message,
+    Move,
+    NewGame,
+    Ready,
+    Refused,
+    YourTurn,
+)
 
 
 async def hear(host: FilesHost, answer: Callable[[str], Message]) -> list[Message]:
@@ -79,6 +88,17 @@ async def test_a_bot_that_comes_in_mid_game_is_told_all_of_it(
     (offer,) = await hear(host, ready)
     assert isinstance(offer, NewGame)
     assert (offer.game, offer.you) == ("e", 0)
+
+
+async def test_a_move_that_is_refused_is_chosen_anew(host: FilesHost, tmp_path: Path) -> None:
+    write(tmp_path, *MIDGAME)
+    await hear(host, ready)
+    write(tmp_path, "b 8 refused because I say so", "b 9 move 8000 7000")
+    (refused,) = await hear(host, ready)
+    assert isinstance(refused, Refused)
+    assert (refused.attempt, refused.message) == (1, "because I say so")
+    await host.send(Move(game="b", seq=refused.seq, attempt=2, move="-A"))
+    assert (tmp_path / "bot.txt").read_text().endswith("b 7 -\nb 9 -A\n")
 
 
 async def test_a_game_is_over_once(host: FilesHost, tmp_path: Path) -> None:
