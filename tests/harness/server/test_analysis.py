@@ -51,8 +51,6 @@ from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
 from protocol.messages import Error, Goodbye, NewGame, Ping, Played, Pong, Started, YourTurn
 
-pytestmark = pytest.mark.usefixtures("clients_hang_up")
-
 EMPTY = "/".join(["15"] * 15)
 CGP = f"{EMPTY} AEINRST/ 0/0 0"
 
@@ -457,7 +455,7 @@ class Running:
 
 
 @pytest.fixture
-async def running(tmp_path: Path, engine: Fake) -> AsyncIterator[Running]:
+async def running(tmp_path: Path, engine: Fake, clients_hang_up: None) -> AsyncIterator[Running]:
     for _ in range(100):
         engine.go_on.release()
     async with served(tmp_path / "games.db", analyst=lambda _kinds: engine.start()) as server:
@@ -504,7 +502,7 @@ async def play_on(book: Scorebook, ann: Client, bob: Client) -> None:
 
 
 async def test_a_lent_bot_plays_no_position_of_a_game_that_is_on(
-    tmp_path: Path, lending: dict[str, Any]
+    tmp_path: Path, lending: dict[str, Any], clients_hang_up: None
 ) -> None:
     bots: list[Channel] = []
 

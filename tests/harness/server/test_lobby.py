@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import random
+from collections.abc import AsyncIterator
 from itertools import count
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
 from bot_table import MemoryChannel
 from passing_seats import Passer
+from tables import tables, words
 
 from harness.arbiter.clock import LOCAL_READY_MS
+from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended, read_past
 from harness.arbiter.lag import LagMeter
@@ -24,9 +26,9 @@ from harness.server.ladder.ladder import Ladder
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, ServerTime
 from harness.server.lobby import Lobby
 from harness.server.players import PresentPlayer
+from harness.server.seeking import Seeks
 from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper, hash_token
-from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.errors import PeerError
 from protocol.link import Link
@@ -35,15 +37,27 @@ from protocol.parts import TimeControl
 
 
 @pytest.fixture
-def lobby(tmp_path: Path) -> Iterator[Lobby]:
+async def lobby(journal: Journal) -> AsyncIterator[Lobby]:
     """A lobby in which nobody can be ready in time, nor owes anything for that."""
     hours = count(step=3_600.0)
-    journal = Journal(tmp_path / "serve.db")
-    time = TimeControl(ready_ms=1)
-    main = TableKind(lexicon=load_lexicon(), bots={"house": Passer})
+    time, gate = TimeControl(ready_ms=1), Admissions(Admission(), lambda: next(hours))
+    main = TableKind(lexicon=words(), bots={"house": Passer})
     hosting = Hosting(ServerTables(main), journal, LagMeter())
-    yield Lobby(hosting, time, 2, Gatekeeper(journal), Admissions(Admission(), lambda: next(hours)))
-    journal.close()
+    lobby = Lobby(hosting, time, 2, Gatekeeper(journal), gate)
+    yield lobby
+    await lobby.drain(0, asyncio.Event())
+
+
+async def only_game(lobby: Lobby) -> GameHost:
+    """Have the lobby pair; return the host of the only game."""
+    await asyncio.sleep(0)
+    (host,) = lobby.hosting.games.values()
+    return host
+
+
+async def all_over(lobby: Lobby) -> None:
+    """Wait until the games that are on are over."""
+    await asyncio.gather(*lobby._tasks.values())
 
 
 class Guest:
@@ -102,7 +116,7 @@ async def test_who_is_not_ready_pays_for_the_others_time_and_what_it_sought_is_f
     for guest in guests:
         guest.seek(games=3)
     await asyncio.sleep(0)  # they are paired
-    await asyncio.gather(*lobby._tasks.values())
+    await all_over(lobby)
     for guest in guests:
         assert isinstance(error := guest.told[-1], Error)
         assert (error.code, error.retry) == ("busy", "later")
@@ -118,18 +132,15 @@ async def test_the_servers_own_bots_have_time_to_compile(
     guests = Guest(lobby, "ann"), Guest(lobby, "bob")
     guests[0].seek(opponent)
     guests[1].seek("ann")
-    await asyncio.sleep(0)
-    (host,) = lobby.hosting.games.values()
+    host = await only_game(lobby)
     assert host.book.opened.time.ready_ms == ready_ms
-    await lobby.drain(0, asyncio.Event())
 
 
 async def met(lobby: Lobby, ann: Guest, bob: Guest, *, ready: bool = True) -> tuple[str, str]:
     """Have two meet in a game that begins, and is void then, or doesn't begin."""
     ann.seek("bob")
     bob.seek("ann")
-    await asyncio.sleep(0)
-    (host,) = lobby.hosting.games.values()
+    host = await only_game(lobby)
     if ready:
         for guest in (ann, bob):
             await guest.hears(NewGame)
@@ -137,7 +148,7 @@ async def met(lobby: Lobby, ann: Guest, bob: Guest, *, ready: bool = True) -> tu
             seat.report_message(Ready(game=host.game, nonce="00" * 16), now_ms())
         await ann.hears(Started)
         host.end("host_error", "seen enough")
-    await asyncio.gather(*lobby._tasks.values())
+    await all_over(lobby)
     return host.book.opened.players
 
 
@@ -183,12 +194,10 @@ async def test_a_game_has_the_bots_of_the_table_that_was_sought(lobby: Lobby) ->
 
 async def test_a_list_has_what_is_written_down(lobby: Lobby) -> None:
     Guest(lobby, "ann").seek("house")
-    await asyncio.sleep(0)
-    (host,) = lobby.hosting.games.values()
+    host = await only_game(lobby)
     host._table.book.turns.append(cast("TurnRecord", None))  # which the journal does not have yet
     (listed,) = lobby.hosting.listed().games
     assert (listed.scores, listed.turns) == ((0, 0), 0)
-    await lobby.drain(0, asyncio.Event())
 
 
 async def test_who_has_a_game_is_told_which_and_how_to_get_out_of_it(lobby: Lobby) -> None:
@@ -198,7 +207,6 @@ async def test_who_has_a_game_is_told_which_and_how_to_get_out_of_it(lobby: Lobb
     (game,) = lobby.games_of(ann.player)
     with pytest.raises(PeerError, match=f"you are in game {game} against house: send resume"):
         ann.seek("house")
-    await lobby.drain(0, asyncio.Event())
 
 
 def playing(lobby: Lobby) -> set[str]:
@@ -254,7 +262,7 @@ async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby)
     assert (caught.value.code, caught.value.close) == ("busy", 1013)
     await end_game(shared, "ann")
     assert playing(shared) == {"bob", "dee"}, "who had the place waits for its next game"
-    await asyncio.gather(*shared._tasks.values())  # neither was ready
+    await all_over(shared)
     await asyncio.sleep(0)
     assert playing(shared) == {"cem"}
     with shared.lend("192.0.2.2"):
@@ -288,7 +296,6 @@ async def test_who_finds_no_place_is_told_which_games_have_them(lobby: Lobby) ->
     assert "(gone is away and has 12:00 left; " in str(held_back(ann))
     assert held_back(bob)[1:] == ["no game begins now: paused by an admin"]
     assert len(held_back(ann)) == 1, "it is told once"
-    await lobby.drain(0, asyncio.Event())
 
 
 async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) -> None:
@@ -299,7 +306,6 @@ async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) ->
         assert (shared.lent, playing(shared), held_back(ann)) == (1, set(), [WHY.format("")])
     await asyncio.sleep(0)
     assert (shared.lent, playing(shared)) == (0, {"ann"})
-    await shared.drain(0, asyncio.Event())
 
 
 async def test_lent_bots_have_so_many_places_and_an_address_so_many_of_them(lobby: Lobby) -> None:
@@ -344,7 +350,6 @@ async def test_a_lent_bot_is_taken_back_for_players_who_lack_nothing_but_its_pla
         assert (len(asked), lobby.lacks_place) == (1, True)
     await asyncio.sleep(0)
     assert (playing(lobby), lobby.lacks_place) == ({"ann", "bob"}, False)
-    await lobby.drain(0, asyncio.Event())
 
 
 # --- with a ladder --------------------------------------------------------------------------------
@@ -368,19 +373,17 @@ async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(rated: Lobby) -
     for guest in guests:
         guest.seek(games=2, table="slow")
     assert [told.table for told in guests[0].told if isinstance(told, Seeking)] == ["slow"]
-    await asyncio.sleep(0)
-    (host,) = rated.hosting.games.values()
+    host = await only_game(rated)
     assert host.book.opened.time == ServerTime(ready_ms=2)
     assert "ann" not in rated.ladder
-    await asyncio.gather(*rated._tasks.values())
+    await all_over(rated)
     history = rated.ladder.tables["slow"].history
     faults = [record.faults for record in history.records if record.name != "house"]
     assert faults == 2 * [{"no_show": 1}]
     assert history.games == 0  # neither came
-    await asyncio.sleep(0)
-    (following,) = rated.hosting.games.values()
+    following = await only_game(rated)
     assert following is not host
-    await asyncio.gather(*rated._tasks.values())
+    await all_over(rated)
     await asyncio.sleep(0)
     assert not rated.hosting.games  # each sought two
 
@@ -397,7 +400,7 @@ async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
     assert "ann" not in rated.ladder
     bob.seek("ann")
     await asyncio.sleep(0)
-    await asyncio.gather(*rated._tasks.values())
+    await all_over(rated)
     tables = rated.ladder.tables.values()
     assert not any(record.last for table in tables for record in table.history.records)
     ann.seek("bob")
@@ -430,15 +433,13 @@ async def test_a_table_has_no_anchor_that_does_not_play_there(lobby: Lobby) -> N
 async def test_an_anchor_is_seated_at_the_table(rated: Lobby) -> None:
     ann = Guest(rated, "ann")
     ann.seek()
-    await asyncio.sleep(0)
-    (host,) = rated.hosting.games.values()
+    host = await only_game(rated)
     assert set(host.book.opened.players) == {"ann", "house"}
     assert host.book.opened.time.ready_ms == LOCAL_READY_MS
     rated.paused = "maintenance"
     Guest(rated, "bob").seek()
     await asyncio.sleep(0)
     assert len(rated.hosting.games) == 1
-    await rated.drain(0, asyncio.Event())
 
 
 async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
@@ -461,7 +462,7 @@ async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
         Guest(rated, name, "192.0.2.2").seek()
     await asyncio.sleep(0)
     assert playing(rated) == first | {"ann", "bob"}
-    await asyncio.gather(*rated._tasks.values())
+    await all_over(rated)
     await asyncio.sleep(0)
     second = playing(rated)
     assert len(second) == 2
@@ -483,7 +484,6 @@ async def test_what_our_bots_think_is_on_their_opponents_account(lobby: Lobby) -
     (told,) = ann.told
     assert isinstance(told, Error)
     assert (told.code, told.game) == ("busy", game)
-    await lobby.drain(0, asyncio.Event())
 
 
 @pytest.mark.parametrize(
@@ -511,18 +511,122 @@ async def test_games_of_one_owners_players_are_not_rated_and_they_are_told(
         if token != ".":
             await rated.journal.claim_name(guest.player.name, hash_token(token))
         guest.seek(games=3)
-    await asyncio.sleep(0)
-    (host,) = rated.hosting.games.values()
+    host = await only_game(rated)
     for guest in guests:
         answer, *again = [told for told in guest.told if isinstance(told, Seeking)]
         assert (answer.not_rated, answer.games) == (None, 3)
         assert [(told.games, told.table) for told in again] == ([] if is_rated else [(3, "blitz")])
         assert all("not rated" in (told.not_rated or "") for told in again)
-    await asyncio.gather(*rated._tasks.values())  # neither is ready
+    await all_over(rated)  # neither is ready
     assert any(record.last for record in blitz.history.records) == is_rated
     (kept,) = read_past(rated.journal.address, 9).games
     assert kept.game == host.game
     assert len(list(read_ended(rated.journal.address, LABEL))) == is_rated
     await asyncio.sleep(0)
     assert len(rated.hosting.games) == 1, "they seek on"
-    await asyncio.gather(*rated._tasks.values())
+
+
+# --- who is paired with whom ----------------------------------------------------------------------
+
+
+def suits(wishes: dict[str, str | None], first: str, second: str) -> bool:
+    return first != second and wishes[first] in (None, second) and wishes[second] in (None, first)
+
+
+def pairs(seeks: Seeks) -> list[tuple[str, str]]:
+    """Pair as the lobby does."""
+    paired = []
+    for name, _ in seeks.untried():
+        other = seeks.partner(name)
+        if other is not None:
+            paired.append((name, other))
+            for each in (name, other):
+                seeks.pop(each)
+    return paired
+
+
+def test_the_first_who_suits_is_the_opponent() -> None:
+    seeks = Seeks()
+    for name, opponent in (("ann", "bob"), ("cem", None), ("dee", "cem"), ("eve", None)):
+        seeks.put(name, Seek(opponent=opponent))
+    assert pairs(seeks) == [("cem", "dee")]
+    seeks.put("bob", Seek(opponent=None))
+    assert pairs(seeks) == [("bob", "ann")]  # who came before eve
+    seeks.put("fay", Seek(opponent="eve"))
+    assert pairs(seeks) == [("fay", "eve")]
+    assert "ann" not in seeks
+
+
+def test_who_seeks_anew_keeps_its_place_unless_for_another() -> None:
+    seeks = Seeks()
+    seeks.put("ann", Seek())
+    seeks.put("bob", Seek(opponent="zed"))
+    seeks.put("ann", Seek(games=5))
+    seeks.put("bob", Seek())
+    assert pairs(seeks) == [("ann", "bob")]
+    seeks.put("ann", Seek(opponent="bob"))
+    assert seeks.pop("ann") == Seek(opponent="bob")
+    assert seeks.pop("ann") is None
+
+
+def test_only_who_seeks_at_the_same_table_is_an_opponent() -> None:
+    seeks = Seeks()
+    for name, opponent, table in (
+        *(("ann", None, "polish"), ("bob", None, None), ("cem", "ann", None)),
+        *(("dee", "bob", "polish"), ("eve", None, "polish"), ("fay", "cem", None)),
+    ):
+        seeks.put(name, Seek(opponent=opponent, table=table))
+    assert pairs(seeks) == [("ann", "eve")]
+    seeks.put("cem", Seek(opponent="fay"))
+    assert pairs(seeks) == [("cem", "fay")]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_nobody_waits_who_has_an_opponent(seed: int) -> None:
+    rng = random.Random(seed)
+    names = [f"p{number}" for number in range(8)]
+    seeks = Seeks()
+    wishes: dict[str, str | None] = {}
+    for _ in range(200):
+        name = rng.choice(names)
+        if rng.random() < 0.2:
+            seeks.pop(name)
+            wishes.pop(name, None)
+            continue
+        wishes[name] = rng.choice([None, *(other for other in names if other != name)])
+        seeks.put(name, Seek(opponent=wishes[name]))
+        if rng.random() < 0.7:
+            for pair in pairs(seeks):
+                assert suits(wishes, *pair)
+                for each in pair:
+                    del wishes[each]
+            assert not any(suits(wishes, one, two) for one in wishes for two in wishes)
+    assert set(wishes) == {name for name in names if name in seeks}
+
+
+async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = 0
+    partner = Seeks.partner
+
+    def counted(seeks: Seeks, name: str) -> str | None:
+        nonlocal tried
+        tried += 1
+        return partner(seeks, name)
+
+    monkeypatch.setattr(Seeks, "partner", counted)
+    hosting = Hosting(tables(), journal, LagMeter())
+    doors = Gatekeeper(journal), Admissions(Admission(seeks_per_minute=1_000_000))
+    lobby = Lobby(hosting, TimeControl(), 2, *doors)
+    players = [lobby.players.named(f"p{number}") for number in range(900)]
+    for _ in range(3):
+        for player in players:
+            lobby.seek(player, Seek(opponent=f"not {player.name}"))
+        await asyncio.sleep(0)
+    assert tried == 900
+    for player in players:  # another opponent: another try, at the end of the turn
+        lobby.seek(player, Seek(opponent="nobody"))
+    assert tried == 900
+    await asyncio.sleep(0)
+    assert tried == 1_800
