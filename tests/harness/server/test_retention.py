@@ -190,7 +190,7 @@ async def test_a_damaged_label_holds_back_no_other_thoughts(
 async def test_what_is_damaged_stays_and_holds_back_no_other(
     tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for game, at in (("no time", -1e300), ("damaged", OCTOBER), ("fine", OCTOBER + 1)):
+    for game, at in (("timeless", -1e300), ("damaged", OCTOBER), ("fine", OCTOBER + 1)):
         await keep(journal, game, at)
 
     def record(book: Scorebook, title: str) -> str:
@@ -202,9 +202,9 @@ async def test_what_is_damaged_stays_and_holds_back_no_other(
     archive = tmp_path / "archive"
     await drop(journal, archive)
     written = {str(path.relative_to(archive)) for path in archive.rglob("*.gcg")}
-    assert written == {"1970-01/no time.gcg", "2026-10/fine.gcg"}
+    assert written == {"1970-01/timeless.gcg", "2026-10/fine.gcg"}
     short = {name: game.is_short for name, game in games(journal).items()}
-    assert short == {"no time": True, "damaged": False, "fine": True}
+    assert short == {"timeless": True, "damaged": False, "fine": True}
 
 
 async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -> None:
