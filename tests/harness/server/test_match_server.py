@@ -13,7 +13,6 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from bot_players import Passes
 from bot_table import MemoryChannel
 from guests import ann_and_bob
 from load.attackers import HANDSHAKE, hello, said
@@ -24,9 +23,6 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request
 from websockets.typing import Subprotocol
 
-from bot.seat.connection import BotRunner
-from bot.seat.draw_audit import DrawsWitness
-from bot.seat.player_thread import Bot
 from harness.lab.bench.client import Client
 from harness.page import Page
 from harness.server.admission import Admission
@@ -34,7 +30,6 @@ from harness.server.page_analysis.conversation import SUBPROTOCOL as ANALYSIS
 from harness.server.server import MatchServer
 from harness.server.spectating import Spectating
 from harness.server.tokens import KnownTokens, hash_token
-from lexicons.jit import load
 from protocol import accepting
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
@@ -44,15 +39,13 @@ from protocol.messages import (
     GameOver,
     Goodbye,
     Hello,
-    Message,
     NewGame,
-    Seek,
     Seeking,
     StandingList,
     Watch,
 )
 from protocol.metered import ServerEnd
-from protocol.websocket import HttpAnswer, dial
+from protocol.websocket import HttpAnswer
 
 pytestmark = pytest.mark.usefixtures("clients_hang_up")
 
@@ -96,34 +89,6 @@ async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Runni
     most, least = sorted(over.scores, reverse=True)  # the winner's score first
     assert ended.startswith(f"game {over.game} is over: ")
     assert f"{most} to {least}" in ended
-
-
-@pytest.fixture
-def compiled() -> None:
-    """No time to be ready is spent on compiling what bots of ours need."""
-    load()
-
-
-async def played_by_ours(url: str, name: str, opponent: str) -> None:
-    """Have a bot of ours pass through a game, and check its draws."""
-    heard: list[Message] = []
-    bot = Bot(name, Passes, seek=Seek(opponent=opponent))
-    await BotRunner(bot, heard.append).run(lambda: dial(url))
-    offer = next(message for message in heard if isinstance(message, NewGame))
-    witness = DrawsWitness(offer)
-    for message in heard:
-        witness.hear(message)
-    over = next(message for message in heard if isinstance(message, GameOver))
-    assert (over.outcome, witness.check(over)) == ("zeroes", "")
-
-
-async def test_two_bots_of_ours_prove_to_each_other_that_nobody_chose_the_tiles(
-    running: Running, compiled: None
-) -> None:
-    async with asyncio.timeout(60):
-        await asyncio.gather(
-            played_by_ours(running.url, "ann", "bob"), played_by_ours(running.url, "bob", "ann")
-        )
 
 
 async def test_a_name_that_nobody_has_is_told_with_the_one_that_was_meant(running: Running) -> None:
