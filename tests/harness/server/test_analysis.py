@@ -70,6 +70,7 @@ class Fake:
 
     starts: asyncio.Event = field(default_factory=asyncio.Event)
     may_start: asyncio.Event = field(default_factory=asyncio.Event)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def start(self) -> Fake:
         return self
@@ -108,6 +109,7 @@ class Fake:
 
     async def kill(self) -> None:
         self.killed = True
+        self.gone.set()
 
 
 @dataclass
@@ -262,26 +264,17 @@ async def test_a_process_ends_while_nobody_asks_and_another_starts(
     queue: AnalysisQueue, engine: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.server.page_analysis.queue.IDLE_S", 0.01)
-    starts, gone = 0, asyncio.Event()
-
-    async def start() -> Fake:
-        nonlocal starts
-        starts += 1
-        return engine
-
-    async def kill() -> None:
-        engine.killed = True
-        gone.set()
-
-    queue.start = start
-    monkeypatch.setattr(engine, "kill", kill)
-    engine.go_on.release()
-    await (await Visitor(queue, b"x").ask()).over.wait()
-    await gone.wait()
-    later = await Visitor(queue, b"y").ask()
-    engine.go_on.release()
-    await later.over.wait()
-    assert (starts, later.kinds) == (2, ["game", "turn", "done"])
+    engine.may_start.set()
+    queue.start = engine.start_late
+    for data in (b"x", b"y"):
+        engine.starts.clear()
+        engine.go_on.release()
+        asked = await Visitor(queue, data).ask()
+        await asked.over.wait()
+        assert engine.starts.is_set()
+        assert asked.kinds == ["game", "turn", "done"]
+        await engine.gone.wait()
+        engine.gone.clear()
 
 
 async def test_what_goes_wrong_is_a_sentence_and_others_go_on(

@@ -274,23 +274,6 @@ async def test_a_game_that_neither_came_to_is_lost_also_if_the_server_ends_as_it
         assert [game.outcome for game in listed.games] == ["no_show"]
 
 
-async def test_a_pause_is_also_between_the_games_of_a_pairing(tmp_path: Path) -> None:
-    async with event(tmp_path, "ann", "bob", rounds=1, games=2) as there:
-        ann, bob = await there.guests("ann", "bob")
-        hold(ann, bob)
-        await there.until(lambda it: it.games and it.games[0].game)
-        listed = await there.direct(action="pause")
-        assert listed.games[1].game is None, "an entrant plays one game at a time"
-        let_go(ann, bob)
-        listed = await there.until(lambda it: it.games[0].outcome)
-        await there.until(lambda _: ann.ends and bob.ends)
-        listed = await there.until(lambda _: True)
-        assert (listed.games[1].game, listed.games[1].outcome, listed.over) == (None, None, False)
-        await there.direct(action="resume")
-        listed = await there.until(lambda it: it.over)
-        assert listed.games[0].players == listed.games[1].players[::-1]
-
-
 async def test_who_withdraws_loses_the_games_that_are_left(tmp_path: Path) -> None:
     names = ("ann", "bob", "cem", "dan")
     async with event(tmp_path, *names, format="round-robin", rounds=1) as there:

@@ -9,7 +9,7 @@ import sys
 import threading
 import tracemalloc
 from collections import Counter
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import permutations
@@ -33,12 +33,11 @@ from harness.arbiter.records import Ended
 from harness.matches.rating_list import RatingList
 from harness.server.hosting import Hosting
 from harness.server.ladder import rating_process
-from harness.server.ladder.history import History, OpponentRecord, RatedGame
+from harness.server.ladder.history import History, RatedGame
 from harness.server.ladder.ladder import Ladder, Paired
 from harness.server.ladder.publishing import GAMES_AT_ONCE, Publisher
 from harness.server.ladder.rating_process import RatingError, RatingTask, rate, rated
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable
-from harness.server.ladder.table import RatedTable
 from harness.server.tables import ServerTables, TableKind
 from harness.server.web import Web
 from lexicons.store import load_lexicon
@@ -256,10 +255,10 @@ def test_what_a_game_counts_for(how: Ended, points: float | None) -> None:
 
 @pytest.mark.parametrize("outcome", ["no_show", "crash", "stall"])
 def test_an_anchor_that_fails_is_no_win(outcome: Outcome) -> None:
-    how = ended(0, outcome, 1, code=outcome)
-    assert RatedGame("g", "x", ("ann", "static"), frozenset({"static"}), 0.0, how).points is None
-    how = ended(1, outcome, 0, code=outcome)
-    assert RatedGame("g", "x", ("ann", "static"), frozenset({"static"}), 0.0, how).points == 0
+    for winner, points in ((0, None), (1, 0)):
+        how = ended(winner, outcome, 1 - winner, code=outcome)
+        game = RatedGame("g", "x", ("ann", "static"), frozenset({"static"}), 0.0, how)
+        assert game.points == points
 
 
 def test_games_are_numbered_as_they_ended() -> None:
@@ -579,19 +578,17 @@ async def test_what_is_told_is_made_beside_the_loop_and_once_for_all_who_ask_tog
     journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await keep(journal, "1" * 16, a_label("ann", "bob"), ended(0))
-    threads = []
-    whole, one = Publisher._row, History.opponents
+    threads: list[tuple[str, int]] = []
 
-    def row(self: Publisher, table: RatedTable, player: int) -> dict[str, Any]:
-        threads.append(("row", threading.get_ident()))
-        return whole(self, table, player)
+    def noting(what: str, made: Callable[..., Any]) -> Callable[..., Any]:
+        def noted(*asked: Any) -> Any:
+            threads.append((what, threading.get_ident()))
+            return made(*asked)
 
-    def opponents(self: History, player: int) -> list[OpponentRecord]:
-        threads.append(("opponents", threading.get_ident()))
-        return one(self, player)
+        return noted
 
-    monkeypatch.setattr(Publisher, "_row", row)
-    monkeypatch.setattr(History, "opponents", opponents)
+    monkeypatch.setattr(Publisher, "_row", noting("row", Publisher._row))
+    monkeypatch.setattr(History, "opponents", noting("opponents", History.opponents))
     ladder = Ladder(LadderSettings(), TimeControl())
     ladder.begin_with(*ladder.read(journal.address))
     tables = ServerTables(TableKind(lexicon=load_lexicon()))

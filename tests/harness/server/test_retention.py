@@ -22,6 +22,7 @@ from harness.matches.results import game_record
 from harness.server import retention
 from harness.server.retention import Retention
 
+PLAYERS = "one", "two"
 OCTOBER = datetime(2026, 10, 31, 12, tzinfo=UTC).timestamp()
 
 
@@ -53,10 +54,6 @@ def games(journal: Journal) -> dict[str, KeptGame]:
 
 def thoughts(kept: KeptGame) -> list[Thought]:
     return [record for record in kept.records if isinstance(record, Thought)]
-
-
-def side(kind: str, name: str) -> dict[str, str]:
-    return {"kind": kind, "name": name}
 
 
 async def drop(journal: Journal, archive: Path, at: float = OCTOBER + DAY_S) -> None:
@@ -142,15 +139,15 @@ async def test_each_time_goes_on_from_the_last(tmp_path: Path, journal: Journal)
 async def test_what_is_thought_without_a_token_is_dropped_and_moves_stay(
     tmp_path: Path, journal: Journal, sides: tuple[str, str], holders: str, left: int
 ) -> None:
-    first, second = sides
-    thinkers = side(first, "one"), side(second, "two")
+    thinkers = [{"kind": kind, "name": name} for kind, name in zip(sides, PLAYERS, strict=True)]
     await keep(journal, "old", OCTOBER, sides=thinkers)
     await keep(journal, "new", OCTOBER + 2 * DAY_S, sides=thinkers)
     await keep(journal, "on", OCTOBER, is_over=False, sides=thinkers)
     before = games(journal)
+    archive, now = tmp_path / "archive", OCTOBER + 2 * DAY_S
     dropping = asyncio.create_task(
-        Retention(None, tmp_path / "archive", thoughts_days=1).run(
-            journal, tables(), lambda name: name in holders.split(), lambda: OCTOBER + 2 * DAY_S
+        Retention(None, archive, thoughts_days=1).run(
+            journal, tables(), lambda name: name in holders.split(), lambda: now
         )
     )
     after = before
@@ -159,19 +156,15 @@ async def test_what_is_thought_without_a_token_is_dropped_and_moves_stay(
         after = games(journal)
     dropping.cancel()
     await asyncio.wait([dropping])
-    assert {name: after[name] for name in ("new", "on")} == {
-        name: before[name] for name in ("new", "on")
-    }
-    assert thoughts(after["old"]) == [
-        thought
-        for thought in thoughts(before["old"])
-        if left == 12 or ("one", "two")[thought.seat] in holders
+    assert (after["new"], after["on"]) == (before["new"], before["on"])
+    assert list(after["old"].records) == [
+        record
+        for record in before["old"].records
+        if not isinstance(record, Thought) or left == 12 or PLAYERS[record.seat] in holders
     ]
-    played = [each for each in before["old"].records if not isinstance(each, Thought)]
-    assert [each for each in after["old"].records if not isinstance(each, Thought)] == played
     book = Scorebook.restored(after["old"].records, None, words())
     assert book.ended == before["old"].ended
-    assert not (tmp_path / "archive").exists()
+    assert not archive.exists()
 
 
 async def test_a_damaged_label_holds_back_no_other_thoughts(
@@ -179,7 +172,7 @@ async def test_a_damaged_label_holds_back_no_other_thoughts(
 ) -> None:
     monkeypatch.setattr(retention, "AT_ONCE", 1)
     monkeypatch.setattr(retention, "PAUSE_S", 0)
-    for number, sides in enumerate(([{"odd": "label"}], [side("guest", "one")])):
+    for number, sides in enumerate(([{"odd": "label"}], [{"kind": "guest", "name": "one"}])):
         await keep(journal, f"g{number}", OCTOBER + number, sides=sides)
     last = await retention.drop_thoughts(journal, lambda _name: False, OCTOBER + DAY_S, None)
     assert last == "g1"
