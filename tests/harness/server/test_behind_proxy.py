@@ -10,14 +10,13 @@ from typing import Any
 
 import pytest
 from guests import on_turn, two_at_a_table
-from msgspec import UNSET, UnsetType
-from servers import served
+from msgspec import UNSET
+from servers import served, turned_away
 
 from bot.seat_text import LIKE_AN_ADDRESS
 from harness.lab.bench.client import Client
 from harness.server.admission import Admission, client_of, plain_address
 from harness.server.server import MatchServer
-from protocol.channel import ChannelClosed
 from protocol.messages import Goodbye
 
 pytestmark = pytest.mark.usefixtures("clients_hang_up")
@@ -123,18 +122,12 @@ async def test_a_bot_that_comes_back_from_another_port_is_let_in(tmp_path: Path)
         ann, bob, game = await two_at_a_table(ann_url, bob_url)
         await on_turn(ann, bob)
         await ann.close()
-        with pytest.raises(ChannelClosed, match="1008 forbidden"):
-            await Client.login(bob_url, "ann")
+        await turned_away(bob_url, "ann")
         ann = await Client.login(ann_url, "ann")
         assert ann.welcome.games == (game,)
 
 
 # --- names without a token ------------------------------------------------------------------------
-
-
-async def is_refused(url: str, name: str, secret: str | UnsetType) -> None:
-    with pytest.raises(ChannelClosed, match="1008 forbidden"):
-        await Client.login(url, name, secret=secret)
 
 
 def has_text(folder: Path, text: str) -> bool:
@@ -162,9 +155,9 @@ async def test_after_a_restart_a_game_goes_on_for_its_players_alone(tmp_path: Pa
     assert not has_text(tmp_path, "203.0.113.9")
     async with reached(tmp_path / "games.db") as (here, there):
         for guess in GUESSES:
-            await is_refused(here, "ann", guess)
-            await is_refused(there, "ann", guess)
-            await is_refused(there, "bob", guess)
+            await turned_away(here, "ann", secret=guess)
+            await turned_away(there, "ann", secret=guess)
+            await turned_away(there, "bob", secret=guess)
         ann = await Client.login(there, "ann", secret=secret)
         bob = await Client.login(here, "bob")
         assert (ann.welcome.secret, bob.welcome.secret) == (secret, UNSET)
@@ -181,7 +174,7 @@ async def test_the_newest_login_counts_if_it_is_the_holders(tmp_path: Path) -> N
         secret = first.welcome.secret
         assert isinstance(secret, str)
         for guess in GUESSES:
-            await is_refused(here, "ann", guess)
+            await turned_away(here, "ann", secret=guess)
         newest = await Client.login(there, "ann", secret=secret)
         assert (await first.expect(Goodbye)).code == "replaced"
         assert newest.welcome.secret == secret
@@ -190,7 +183,7 @@ async def test_the_newest_login_counts_if_it_is_the_holders(tmp_path: Path) -> N
 async def test_a_name_of_version_1_stays_with_its_address(tmp_path: Path) -> None:
     async with reached(tmp_path / "games.db") as (here, there):
         await two_at_a_table(here)
-        await is_refused(there, "ann", "")
+        await turned_away(there, "ann", secret="")
         newer = await Client.login(here, "ann", secret="")
         assert newer.welcome.secret is UNSET
         await Client.login(here, "ann")  # which else would be shut out of its own game

@@ -16,7 +16,7 @@ import pytest
 from bot_table import MemoryChannel
 from guests import ann_and_bob
 from load.attackers import HANDSHAKE, hello, said
-from servers import login_from, served, url_of
+from servers import login_from, served, turned_away, url_of
 from small_messages import offer, over
 from websockets.asyncio.client import connect
 from websockets.datastructures import Headers
@@ -113,8 +113,7 @@ async def test_a_name_that_nobody_can_have_is_refused(running: Running) -> None:
     assert error.code == "bad_opponent"
     assert "house?" in error.message
     for token in ("x", None):
-        with pytest.raises(ChannelClosed):
-            await Client.login(running.url, "bob", token=token)
+        await turned_away(running.url, "bob", token=token)
     _, *why = [await running.told.get() for _ in range(3)]
     assert all("'bob' needs its token" in told for told in why)
 
@@ -161,10 +160,8 @@ async def test_a_player_with_a_game_comes_back_when_all_places_are_taken(running
     await ann.close()
     for number in range(3):
         await Client.login(running.url, f"s{number}", "spectator")
-    with pytest.raises(ChannelClosed, match="1013 busy"):
-        await Client.login(running.url, "cem", "spectator")
-    with pytest.raises(ChannelClosed, match="1013 busy"):
-        await Client.login(running.url, "cem")
+    await turned_away(running.url, "cem", "spectator", why="1013 busy")
+    await turned_away(running.url, "cem", why="1013 busy")
     ann = await Client.login(running.url, "ann")
     assert ann.welcome.games == (game,)
 
@@ -199,8 +196,7 @@ async def test_who_is_turned_away_is_freed(
     for number in range(4):
         await Client.login(running.url, f"s{number}", "spectator")
     async with all_freed(monkeypatch):
-        with pytest.raises(ChannelClosed, match="1013 busy"):
-            await Client.login(running.url, "cem")
+        await turned_away(running.url, "cem", why="1013 busy")
         async with connect(running.url, subprotocols=[Subprotocol(ANALYSIS)], proxy=None) as page:
             assert "no place is left" in str(await page.recv())
         for nonsense in ("nonsense", b"\xc1"):
@@ -306,13 +302,10 @@ async def test_of_refused_logins_only_a_wrong_token_costs_its_address_ten(
 ) -> None:
     monkeypatch.setattr(accepting, "WAIT_S", 0)
     for _ in range(5):
-        with pytest.raises(ChannelClosed, match="1008 forbidden"):
-            await Client.login(running.url, "house")
+        await turned_away(running.url, "house")
     ann = await Client.login(running.url, "ann", token="s" * 32)
-    with pytest.raises(ChannelClosed, match="1008 forbidden"):
-        await Client.login(running.url, "ann", token="x")
-    with pytest.raises(ChannelClosed, match="HTTP 503"):
-        await Client.login(running.url, "bob")
+    await turned_away(running.url, "ann", token="x")
+    await turned_away(running.url, "bob", why="HTTP 503")
     await ann.close()
 
 
@@ -359,8 +352,7 @@ async def test_a_lent_bot_is_taken_back_between_its_games_only(
         await arbiter.channel.send(over(1, "one"))
         assert (await arbiter.expect(Goodbye)).code == "recalled"
         await ann.expect(NewGame)
-        with pytest.raises(ChannelClosed, match="1013 busy"):
-            await Client.login(f"{url}/house", "afar", "arbiter")
+        await turned_away(f"{url}/house", "afar", "arbiter", why="1013 busy")
 
 
 # --- what is counted ------------------------------------------------------------------------------
@@ -382,12 +374,10 @@ async def test_a_game_and_a_refusal_are_counted(tmp_path: Path) -> None:
         assert before["tilewire_games_on"] == before["tilewire_players"] == 0
         ann, bob = await ann_and_bob(url)
         await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
-        with pytest.raises(ChannelClosed):
-            await Client.login(url, "hannah", "admin", token="x")
+        await turned_away(url, "hannah", "admin", token="x")
         full = Admission(connections=1, kept=1)
         server.change(max_games=2, time=server.time, admission=full)
-        with pytest.raises(ChannelClosed):
-            await Client.login(url, "cem")
+        await turned_away(url, "cem", why="503")
         after = read(server)
         assert after["tilewire_players"] == 2
         assert after['tilewire_games_total{outcome="zeroes"}'] == 1
