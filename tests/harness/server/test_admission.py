@@ -323,8 +323,6 @@ def test_an_address_fills_so_much_of_the_journal_an_hour() -> None:
     ]
     assert may_begin(house, "192.0.2.2") == "yes"
     assert house.gate.keeps_thoughts("192.0.2.2", 1, 2)
-    for own in ("127.0.0.1", "::1"):
-        assert house.gate.keeps_thoughts(own, 99 * GAME_BYTES, 2)
     house.clock.now += 225
     assert may_begin(house, here) == "yes"
     assert not house.gate.keeps_thoughts(here, 1, 2)
@@ -332,6 +330,20 @@ def test_an_address_fills_so_much_of_the_journal_an_hour() -> None:
     assert may_begin(house, here) != "yes", "what it has filled stays filled"
     house.clock.now += 1_800
     assert house.gate.keeps_thoughts(here, GAME_BYTES, 2)
+
+
+@pytest.mark.parametrize(
+    ("address", "config", "places"),
+    [("192.0.2.1", {}, 4), ("192.0.2.1", {"games_per_address": 3}, 3), ("127.0.0.1", {}, None)],
+)
+def test_what_an_address_may_write_goes_with_its_games_at_once(
+    address: str, config: dict[str, int], places: int | None
+) -> None:
+    gate = House(**config).gate
+    written, size = 0, 1 << 20
+    while written < 500 and gate.keeps_thoughts(address, size, 8):
+        written += 1
+    assert written == (500 if places is None else places * 35)
 
 
 def test_who_let_an_opponent_wait_in_vain_waits_as_long_itself() -> None:

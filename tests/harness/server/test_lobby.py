@@ -125,10 +125,20 @@ async def test_who_is_not_ready_pays_for_the_others_time_and_what_it_sought_is_f
     assert not lobby.hosting.games
 
 
-@pytest.mark.parametrize(("opponent", "ready_ms"), [("house", LOCAL_READY_MS), ("bob", 1)])
+@pytest.mark.parametrize(
+    ("opponent", "on_ladder", "ready_ms"),
+    [("house", False, LOCAL_READY_MS), ("bob", False, 1), (None, True, LOCAL_READY_MS)],
+)
 async def test_the_servers_own_bots_have_time_to_compile(
-    lobby: Lobby, opponent: str, ready_ms: int
+    lobby: Lobby,
+    request: pytest.FixtureRequest,
+    opponent: str | None,
+    ready_ms: int,
+    *,
+    on_ladder: bool,
 ) -> None:
+    if on_ladder:
+        request.getfixturevalue("rated")
     guests = Guest(lobby, "ann"), Guest(lobby, "bob")
     guests[0].seek(opponent)
     guests[1].seek("ann")
@@ -308,6 +318,14 @@ async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) ->
     assert (shared.lent, playing(shared)) == (0, {"ann"})
 
 
+async def test_players_who_wait_come_before_who_has_a_bot_lent(lobby: Lobby) -> None:
+    lobby.max_games = 1
+    Guest(lobby, "ann").seek("house")
+    with pytest.raises(PeerError) as caught:
+        lobby.lend("192.0.2.1").__enter__()
+    assert (caught.value.code, playing(lobby)) == ("busy", {"ann"})
+
+
 async def test_lent_bots_have_so_many_places_and_an_address_so_many_of_them(lobby: Lobby) -> None:
     lobby.max_games = 4
     with lobby.lend("192.0.2.1"), lobby.lend("192.0.2.2"):
@@ -411,35 +429,6 @@ async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
     bob.seek("ann")
     await asyncio.sleep(0)
     assert not rated.hosting.games
-
-
-async def test_a_table_has_no_anchor_that_does_not_play_there(lobby: Lobby) -> None:
-    main = lobby.hosting.tables.main
-    lobby.hosting.tables = ServerTables(main, [TableKind(name="polish", lexicon=main.lexicon)])
-    tables = {"main": LadderTable(), "words": LadderTable(table="polish")}
-    settings = LadderSettings(tables=tables, anchors={"house": 1_500.0})
-    find = lobby.hosting.tables.find
-    ladder = Ladder(settings, lobby.time, plays=lambda kind, bot: bot in find(kind).bots)
-    assert [set(table.anchors) for table in ladder.tables.values()] == [{"house"}, set()]
-    lobby.waiting.take_ladder(ladder)
-    ladder.begin_with({name: History() for name in tables}, set())
-    ann = Guest(lobby, "ann")
-    ann.seek(table="words")
-    await asyncio.sleep(0)
-    assert "ann" in ladder, "it waits for somebody else"
-    assert not lobby.hosting.games
-
-
-async def test_an_anchor_is_seated_at_the_table(rated: Lobby) -> None:
-    ann = Guest(rated, "ann")
-    ann.seek()
-    host = await only_game(rated)
-    assert set(host.book.opened.players) == {"ann", "house"}
-    assert host.book.opened.time.ready_ms == LOCAL_READY_MS
-    rated.paused = "maintenance"
-    Guest(rated, "bob").seek()
-    await asyncio.sleep(0)
-    assert len(rated.hosting.games) == 1
 
 
 async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(

@@ -113,6 +113,19 @@ async def test_who_begins_no_game_soon_gives_the_bot_back_to_players(
     watch.stop()
 
 
+async def test_a_bot_that_may_begin_no_game_any_more_is_taken_back_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(relay, "FIRST_GAME_S", 0)
+    (ours, arbiter), (theirs, _) = MemoryChannel.pair(), MemoryChannel.pair()
+    lent = Relay(ours, theirs, idle_s=60)
+    assert not lent.take_back(), "it may still begin its first"
+    await asyncio.sleep(0.01)
+    assert lent.take_back()
+    assert await lent.run() == RECALLED
+    assert isinstance((await arbiter.receive()).content, Goodbye)
+
+
 BETWEEN_GAMES = "between games"
 MADE_UP: dict[str, Callable[[int], tuple[Message, ...]]] = {
     BETWEEN_GAMES: lambda _: (Ping(id=1), over(1, "unknown")),

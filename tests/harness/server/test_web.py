@@ -244,6 +244,9 @@ async def test_what_is_not_there_is_said_in_a_sentence(served: Served) -> None:
     assert "no tournament" in (await served.json("/api/standings", 404))["error"]
     assert "the API has /api/games" in (await served.json("/api/../etc/passwd", 404))["error"]
     assert await served.ask("/static") is None
+    refused = await served.ask("/api/games", method="POST")
+    assert refused is not None
+    assert refused.status == 405
     served.web._waiting = MOST_WAITING
     assert "try again" in (await served.json("/api/games/other", 503))["error"]
 
