@@ -13,18 +13,6 @@ from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
 
-from harness.lab.bench.client import Client
-from protocol.messages import (
-    Error,
-    Info,
-    Move,
-    Played,
-    Ready,
-    Resign,
-    Seek,
-    YourTurn,
-)
-
 pytestmark = pytest.mark.usefixtures("honest_game")
 
 
@@ -118,49 +106,3 @@ async def test_a_bad_opening_is_answered_and_closed(url: str) -> None:
                 await socket.recv()
         assert closed.value.rcvd is not None
         assert closed.value.rcvd.code == 1008
-
-
-async def test_out_of_turn_replayed_and_forged_messages_change_nothing(url: str) -> None:
-    """One of two players tries everything; the other sees a plain game."""
-    bad, good = await Client.login(url, "dave"), await Client.login(url, "erin")
-    await bad.seek("erin")
-    await good.seek("dave")
-    game = await bad.get_ready()
-    watching = asyncio.create_task(good.pass_to_the_end())
-    turn = await bad.expect(YourTurn)
-
-    async def told(message: Move | Info | Resign | Ready | Seek) -> str:
-        await bad.channel.send(message)
-        answer = await bad.receive()
-        assert isinstance(answer, Error)
-        return answer.code
-
-    assert await told(Move(game=game, seq=turn.seq + 1, move="-")) == "bad_seq"
-    assert await told(Move(game=game, seq=turn.seq, move="-", attempt=2)) == "bad_attempt"
-    assert await told(Resign(game=game, seq=turn.seq + 5)) == "bad_seq"
-    assert await told(Info(game=game, seq=turn.seq + 5)) == "bad_seq"
-    assert await told(Ready(game=game)) == "out_of_turn"
-    if turn.seq > 1:
-        assert await told(Move(game=game, seq=1, move="-")) == "out_of_turn"
-    assert await told(Move(game="0" * 16, seq=turn.seq, move="-")) == "unknown_game"
-    assert await told(Seek(opponent="ann")) == "busy"
-    await bad.play(turn)
-    await bad.play(turn)
-    answers: list[Played] = []
-    asked: YourTurn | None = None  # the other may move in between
-    while len(answers) < 2:
-        match await bad.receive():
-            case Played(seq=seq) as played if seq == turn.seq:
-                answers.append(played)
-            case YourTurn() as asked:
-                pass
-    assert answers[0] == answers[1]
-    if asked is not None:
-        await bad.play(asked)
-    bad_over = await bad.pass_to_the_end()
-    over = await watching
-    assert over == bad_over
-    assert over.outcome == "zeroes"
-    assert len(over.moves) == 6
-    await bad.close()
-    await good.close()

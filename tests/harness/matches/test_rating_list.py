@@ -79,13 +79,6 @@ def test_without_anchors_the_mean_of_those_who_played_is_the_centre() -> None:
     assert listed.errors[3] > listed.errors[1] > 0
 
 
-def test_nobody_has_played() -> None:
-    listed = rate_list(meetings(), np.full(2, FREE))
-    assert listed.ratings.tolist() == [CENTRE, CENTRE]
-    assert listed.first_move == 0
-    assert np.isfinite(listed.errors).all()
-
-
 @pytest.mark.parametrize("anchor", [1_600.0, FREE])
 def test_names_without_games_change_nothing_and_cost_nothing(anchor: float) -> None:
     games = meetings((0, 1, 1), (1, 0, 0.5), (1, 4, 1), (4, 0, 0))

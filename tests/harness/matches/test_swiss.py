@@ -51,26 +51,10 @@ def sets(*paired: tuple[int, int]) -> set[frozenset[int]]:
 # --- cases by hand ----------------------------------------------------------------------------
 
 
-def test_the_top_half_meets_the_lower_half_in_order() -> None:
-    paired = swiss_round(1, standings(0, 0, 0, 0, 0, 0))
-    assert paired.number == 1
-    assert pairs(paired) == sets((0, 3), (1, 4), (2, 5))
-
-
-def test_no_rematch_while_another_opponent_is_left() -> None:
-    field = standings(3, 3, 0, 0, opponents=[(1, 2), (0, 3), (3, 0), (2, 1)])
-    assert pairs(swiss_round(3, field)) == sets((0, 3), (1, 2))
-
-
 def test_the_bye_goes_to_the_lowest_without_one() -> None:
     field = standings(2, 1, 1, 0, 0, byes=[0, 0, 0, 1, 1])
     assert swiss_round(3, field).byes == (2,)
     assert swiss_round(3, field, hill=True).byes == (2,)
-
-
-def test_a_late_joiner_begins_at_the_bottom() -> None:
-    late = SwissEntrant(6, opponents=(None, None))
-    assert pairs(swiss_round(3, [late, *standings(2, 2, 1, 1, 0)])) == sets((0, 1), (2, 3), (4, 6))
 
 
 def test_a_field_of_none_and_of_one() -> None:
