@@ -131,16 +131,6 @@ def test_another_nonce_is_refused_and_the_right_one_still_taken() -> None:
 # --- lost connections, and a host that is killed --------------------------------------------------
 
 
-def test_who_comes_back_is_told_both_commitments_and_may_be_ready_with_its_nonce() -> None:
-    play = committed()
-    play.reveal(1)
-    play.leave(0)
-    play.come(0)
-    assert play.offered(0).commitments == (DIGESTS[0], DIGESTS[1])
-    play.ready(0)
-    assert is_dealt_by(play, NONCES)
-
-
 def test_before_both_are_committed_a_seat_that_comes_back_may_choose_anew() -> None:
     play = offered(Play(SHORT))
     play.say(0, Ready(game=GAME, commitment="ab" * 32))
@@ -231,18 +221,6 @@ def test_if_both_seats_are_the_hosts_own_nothing_is_to_be_revealed() -> None:
 
 
 # --- bots that know nothing of it -----------------------------------------------------------------
-
-
-@pytest.mark.parametrize("old", [0, 1])
-@pytest.mark.parametrize("first", [0, 1])
-def test_a_bot_of_version_1_plays_one_that_commits_itself(old: int, first: int) -> None:
-    play = offered(Play(SHORT))
-    for seat in (first, 1 - first):
-        play.ready(seat) if seat == old else play.commit(seat)
-    both = Committed(game=GAME, commitments=(DIGESTS[0], DIGESTS[1]))
-    assert (play.told(old, Committed), play.told(1 - old, Committed)) == ([], [both])
-    play.reveal(1 - old)
-    assert is_dealt_by(play, NONCES)
 
 
 def test_a_known_seed_needs_no_nonces() -> None:

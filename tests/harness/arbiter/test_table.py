@@ -23,7 +23,6 @@ from protocol.messages import (
     Ready,
     Refused,
     Resign,
-    Resume,
     Started,
     YourTurn,
 )
@@ -72,19 +71,6 @@ def test_who_is_not_ready_in_time_does_not_play(
     assert isinstance(offer, NewGame)
     assert isinstance(verdict, GameOver)
     assert (offer.seq, offer.clocks, offer.rack, verdict.seq) == (0, None, None, 0)
-
-
-def test_a_seat_may_be_ready_leave_and_come_back_before_the_start() -> None:
-    play = Play(SHORT)
-    play.come(0)
-    play.ready(0)
-    play.leave(0)
-    play.come(1)
-    play.ready(1)
-    assert play.told(1, Started) == [], "the other is away"
-    play.come(0)
-    play.ready(0)
-    assert len(play.told(1, Started)) == 1
 
 
 @pytest.mark.parametrize("is_ready", [True, False])
@@ -191,18 +177,6 @@ def test_what_a_seat_has_missed_is_told_when_it_comes_back_or_is_ready() -> None
     assert (played.seq, asked.seq) == (4, 5)
 
 
-def test_a_move_whose_answer_was_lost_is_not_made_twice() -> None:
-    play = Play().start()
-    move = play.the_move("-")
-    play.say(0, move)
-    for _ in range(3):
-        play.hear(0, move)
-    assert len(play.book.turns) == 1
-    assert len(play.told(0, Played)) == 4
-    assert len(set(map(repr, play.told(0, Played)))) == 1, "the same answer each time"
-    assert len(play.told(1, Played)) == 1
-
-
 def test_the_newest_login_counts() -> None:
     play = Play().start()
     play.come(0)  # the older connection is still there
@@ -224,17 +198,6 @@ def test_a_seat_that_is_away_when_its_time_runs_out_loses_on_time() -> None:
     assert play.told(0, GameOver) == []
     play.come(0)
     assert play.verdict(0).outcome == "time", "who comes back late learns how it ended"
-
-
-def test_a_seat_may_ask_for_the_game_again_on_the_same_connection() -> None:
-    play = Play().start()
-    play.move("-")
-    play.say(0, Resume(game=GAME, seen=-1))
-    assert [turn.seq for turn in play.offered(0).history] == [1]
-    play.ready(0)
-    play.move("-")
-    play.move("-")
-    assert len(play.book.turns) == 3
 
 
 # --- processes that fail --------------------------------------------------------------------------
@@ -278,17 +241,6 @@ def test_the_last_words_of_a_process_are_cut_to_what_a_message_may_carry() -> No
 
 
 # --- who loses on time, and who does not ---------------------------------------------------------
-
-
-def test_a_silent_seat_loses_on_time_whatever_the_score() -> None:
-    play = Play(SHORT).start()
-    play.wait(3 * MINUTE)
-    assert not play.table.over
-    play.wait(1)
-    assert outcome(play) == ("time", 1)
-    assert play.faults == [(0, "time")]
-    sentence = "lost on time: 180001 ms used where 180000 ms were left"
-    assert play.result.message == f"{play.book.opened.players[0]} {sentence}"
 
 
 def test_a_seat_that_talks_for_ever_loses_on_time_all_the_same() -> None:
@@ -546,15 +498,6 @@ def test_every_outcome_has_a_meaning() -> None:
     assert OUTCOMES.keys() == set(get_args(Outcome))
 
 
-def test_the_hosts_own_fault_is_nobodys_loss() -> None:
-    play = Play().start()
-    play.carry_out(play.table.end("host_error", "the disk is full", play.now))
-    assert outcome(play) == ("host_error", None)
-    assert play.result.message == "void: the disk is full"
-    play.carry_out(play.table.end("host_error", "again", play.now))
-    assert len(play.told(0, GameOver)) == 1
-
-
 def test_after_the_end_nothing_happens_any_more() -> None:
     play = Play().start()
     play.say(0, Resign(game=GAME, seq=1))
@@ -564,6 +507,7 @@ def test_after_the_end_nothing_happens_any_more() -> None:
         play.table.begin_turn(play.now),
         play.table.detach(1, "bye"),
         play.table.fail(1, "crash", "late", play.now),
+        play.table.end("host_error", "late", play.now),
     ):
         play.carry_out(effects)
     assert play.table.deadline() is None
