@@ -8,10 +8,12 @@ import socket
 import time
 import urllib.request
 import weakref
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from guests import on_turn, two_at_a_table
@@ -22,7 +24,6 @@ from harness.arbiter.audience import AT_ONCE, Audience, Spectator
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_reading import read_games
 from harness.arbiter.lag import EVERY_MS, LagMeter
 from harness.arbiter.lease import LeaseLost
 from harness.arbiter.records import Draws, Ended, Record, Thought, TurnRecord, new_game
@@ -30,7 +31,6 @@ from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.lab.bench.client import Client
 from harness.seats.seats import GuestSeat
-from harness.server.admission import GAME_BYTES, Admission
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.messages import (
@@ -164,58 +164,18 @@ async def test_who_comes_back_while_a_move_is_written_is_told_it_once(
         await client.close()
 
 
+@pytest.mark.parametrize(("has_room", "keeps"), [(True, True), (False, True), (True, False)])
 async def test_with_little_room_moves_are_kept_and_thoughts_are_not(
-    url: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_room: bool, keeps: bool
 ) -> None:
-    kept: list[Record] = []
-
-    async def noted(records: Sequence[Record], _last: bool) -> None:
-        kept.extend(records)
-
-    before_each_append(monkeypatch, noted)
-    a, b, game = await two_at_a_table(url)
-    mover, other, turn = await on_turn(a, b)
-    for has_room in (True, False):
+    seats = Passer("ann", Belief(bingo=0.5)), Passer("bob")
+    with closing(Journal(tmp_path / "j.db")) as journal:
         monkeypatch.setattr(Journal, "has_room", has_room)
-        await mover.channel.send(Info(game=game, seq=turn.seq, text="long"))
-        await mover.channel.send(Move(game=game, seq=turn.seq, move="-", attempt=1))
-        mover, other, turn = await on_turn(other, mover)
-    thoughts = [
-        type(record).__name__ for record in kept if isinstance(record, Thought | TurnRecord)
-    ]
-    assert thoughts == ["Thought", "TurnRecord", "TurnRecord"]
-    for client in (a, b):
-        await client.close()
-
-
-async def test_beyond_its_part_of_the_journal_an_address_thinks_unwritten_and_seeks_later(
-    tmp_path: Path,
-) -> None:
-    limits = Admission(journal_per_hour=2.5 * GAME_BYTES)
-    async with served(tmp_path / "j.db", admission=limits, max_games=8) as server:
-        a, b, game = await two_at_a_table(url_of(server))
-        for _ in range(2):
-            mover, _, turn = await on_turn(a, b)
-            for _ in range(6):
-                await mover.channel.send(Info(game=game, seq=turn.seq, text="x" * 2_000))
-            await mover.play(turn)
-            refused = await mover.receive()
-            assert isinstance(refused, Error), "each is told, and once"
-            assert (refused.code, refused.retry, refused.game) == ("busy", "later", game)
-            assert isinstance(await mover.receive(), Played), "and plays on"
-        mover, _, turn = await on_turn(a, b)
-        await mover.channel.send(Resign(game=game, seq=turn.seq))
-        for client in (a, b):
-            await client.expect(GameOver)
-        (kept,) = read_games(tmp_path / "j.db")
-        thoughts = [record.seat for record in kept.records if isinstance(record, Thought)]
-        assert thoughts == [0] * 4, "the second has none left"
-        assert sum(isinstance(record, TurnRecord) for record in kept.records) == 2
-        await a.seek("bob")
-        later = await a.expect(Error)
-        assert (later.code, later.retry) == ("busy", "later")
-        for client in (a, b):
-            await client.close()
+        async with hosted(journal, seats, frozenset({"ann"}), keeps=lambda *_: keeps) as (host, _):
+            await host.run()
+        (game,) = journal.finished()
+    kinds = Counter(map(type, game.records))
+    assert (kinds[Thought], kinds[TurnRecord]) == (3 if has_room and keeps else 0, 6)
 
 
 class Talks(Passer):
@@ -336,14 +296,14 @@ async def test_a_game_is_freed_as_it_ends_without_the_collector(
 
 @asynccontextmanager
 async def hosted(
-    journal: Journal, seats: tuple[Seat, Seat], *names: frozenset[str]
+    journal: Journal, seats: tuple[Seat, Seat], *names: frozenset[str], **options: Any
 ) -> AsyncIterator[tuple[GameHost, list[Message]]]:
     """Give the host of a game that is in a journal, and what a spectator of it hears."""
     lexicon, watched = load_lexicon(), list[Message]()
     opened = new_game((seats[0].name, seats[1].name), lexicon, TimeControl(), Draws.fresh())
     await journal.create(opened, {})
     async with LagMeter() as lag:
-        host = GameHost(Scorebook(opened, lexicon), seats, journal, lag, *names)
+        host = GameHost(Scorebook(opened, lexicon), seats, journal, lag, *names, **options)
         host.watch(watched.append, None)
         yield host, watched
 

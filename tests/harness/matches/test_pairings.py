@@ -157,14 +157,6 @@ def standings(*wins: float, **fields: Sequence[Any]) -> list[SwissEntrant]:
     return field
 
 
-def pairs(paired: Round) -> set[frozenset[int]]:
-    return {frozenset((p.first, p.second)) for p in paired.pairings}
-
-
-def sets(*paired: tuple[int, int]) -> set[frozenset[int]]:
-    return set(map(frozenset, paired))
-
-
 def test_the_bye_goes_to_the_lowest_without_one() -> None:
     field = standings(2, 1, 1, 0, 0, byes=[0, 0, 0, 1, 1])
     assert swiss_round(3, field).byes == (2,)

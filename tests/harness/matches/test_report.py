@@ -16,6 +16,7 @@ import msgspec
 import numpy as np
 import pytest
 from match_samples import game, match_config, seat, stats_of
+from rich.cells import cell_len
 from rich.console import Console
 
 from harness.figures import duration, number, plain, rate
@@ -131,6 +132,25 @@ def test_a_pause_is_shown_and_its_time_is_not_counted() -> None:
             clock.now += 30_000
             progress.pause(False)
         assert progress.line().endswith("15.0/min, 1:12 left")
+
+
+@pytest.mark.parametrize("width", [60, 160])
+def test_progress_on_a_terminal_tells_versions_apart_in_one_line(
+    monkeypatch: pytest.MonkeyPatch, width: int
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")  # wherever the tests run
+    terminal = io.StringIO()
+    console = Console(file=terminal, force_terminal=True, width=width, color_system=None)
+    names = "Balance {task} [old]", "Balance {task} [new]"
+    with MatchProgress(1_000, *names, console=console, clock=Ticking()) as progress:
+        progress.game_finished(game(0, (420, 400)))
+        console.print("a word from the match")
+    assert "a word from the match" in terminal.getvalue()
+    last = terminal.getvalue().split("\x1b[2K")[-2].splitlines()[0]
+    assert cell_len(last) <= width
+    assert "1/1000" in last.replace(" ", "")
+    first, second = last.split(" 1–0 ")
+    assert first.split("Bal")[1] != second.split("Bal")[1]
 
 
 # --- the files ------------------------------------------------------------------------------------

@@ -228,6 +228,8 @@ def test_the_wait_is_that_of_simulated_matches() -> None:
     waiting = state_of_pairs(test, begun)
     assert waiting.verdict == "unfinished"
     assert waiting.further_games is not None
+    mirrored = state_of_pairs(SequentialTest(-8, 0, "spread"), -begun)
+    assert mirrored.further_games == waiting.further_games
     further = 6 + chance.choice([40.0, -40.0], (400, 3000))
     lengths = [state_of_pairs(test, np.append(begun, each)).pairs for each in further]
     assert waiting.further_games / 2 == pytest.approx(np.mean(lengths) - 100, rel=0.15)
