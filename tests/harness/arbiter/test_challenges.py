@@ -360,14 +360,6 @@ def test_a_challenge_during_a_lost_connection() -> None:
     play.come(0)
     assert play.offered(0).history[-1].move == "--"
     assert play.offered(0).rack == "EKLQTXZ"
-    play = play_of("double")
-    play.move(PHONY)
-    play.leave(1)
-    play.wait(8_001)
-    play.come(1)
-    play.ready(1)
-    assert play.asked().challenge_ms is msgspec.UNSET
-    assert not play.book.is_open
 
 
 @pytest.mark.parametrize("when", ["before it is offered again", "while it gets ready"])

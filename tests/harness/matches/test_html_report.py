@@ -240,7 +240,7 @@ def test_a_large_field_has_a_list_of_who_met_whom(
 
 def test_who_won_or_lost_everything_has_no_rating_and_its_place(tmp_path: Path) -> None:
     games = ((*names, 400, 300) for names in ("ab", "ac", "bc", "cb", "az", "bz"))
-    config = made(tmp_path, "zabcx", games)  # type: ignore[arg-type]
+    config = made(tmp_path, "zabcx", games)
     ratings = read_event(tmp_path).ratings
     assert ratings is not None
     assert [row[:2] for row in ratings.rows] == [

@@ -156,13 +156,13 @@ def test_a_worker_of_several_threads_plays_their_pairs_in_one_loop(
 
 
 def directed(
-    files: MatchFolder, *names: str, enough: Callable[[], bool] | None = None, **terms: Any
+    files: MatchFolder, *names: str, enough: Callable[[], bool] = lambda: False, **terms: Any
 ) -> Tournament:
-    config = match_config(
-        seats=tuple(f"guest:{name}" for name in names), names=names, seed=None, **terms
+    seats = tuple(f"guest:{name}" for name in names)
+    config = match_config(seats=seats, names=names, seed=None, **terms)
+    return Tournament(
+        config, load_lexicon(), files, lambda _result: None, directed=True, enough=enough
     )
-    given = {} if enough is None else {"enough": enough}
-    return Tournament(config, load_lexicon(), files, lambda _result: None, directed=True, **given)
 
 
 class Deserted:
@@ -318,7 +318,7 @@ async def settle() -> None:
 
 async def test_a_game_that_was_on_is_played_whoever_has_withdrawn(tmp_path: Path) -> None:
     lexicon, names = load_lexicon(), ("A", "B", "C")
-    terms = {"games": 1, "rounds": 1, "lexicon_checksum": lexicon.checksum}
+    terms: dict[str, Any] = {"games": 1, "rounds": 1, "lexicon_checksum": lexicon.checksum}
     with closing(Journal(tmp_path / "match.db")) as journal, MatchFolder(tmp_path) as files:
         planned = next(directed(files, *names, **terms).queue.schedule.next_round() or iter(()))
         players = names[planned.entrant(0)], names[planned.entrant(1)]
