@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 
 import msgpack
@@ -12,6 +11,8 @@ from guests import two_at_a_table
 from websockets.asyncio.client import connect
 from websockets.exceptions import ConnectionClosed
 from websockets.typing import Subprotocol
+
+MSGPACK = Subprotocol("tilewire.v1.msgpack")
 
 pytestmark = pytest.mark.usefixtures("honest_game")
 
@@ -30,28 +31,19 @@ async def honest_game(url: str) -> AsyncIterator[None]:
     await b.close()
 
 
-async def raw(
-    url: str, *frames: bytes | str, subprotocol: str = "tilewire.v1.msgpack"
-) -> tuple[list[object], int | None]:
+async def raw(url: str, *frames: bytes) -> tuple[list[object], int | None]:
     """Send frames after a hello; give what came back, and the close code if it was closed."""
     answers: list[object] = []
     hello = msgpack.packb({"type": "hello", "role": "player", "name": "mallory"})
-    async with connect(
-        url, subprotocols=[Subprotocol(subprotocol)], max_size=None, compression=None
-    ) as socket:
-        await socket.send(hello)
+    async with connect(url, subprotocols=[MSGPACK], max_size=None, compression=None) as socket:
         try:
-            for frame in frames:
+            for frame in (hello, *frames, msgpack.packb({"type": "ping", "id": 77})):
                 await socket.send(frame)
-            await socket.send(msgpack.packb({"type": "ping", "id": 77}))
-            while True:
-                frame = await socket.recv()
-                answer = json.loads(frame) if isinstance(frame, str) else msgpack.unpackb(frame)
-                if answer == {"type": "pong", "id": 77}:
-                    return answers, None
+            while (answer := msgpack.unpackb(await socket.recv())) != {"type": "pong", "id": 77}:
                 answers.append(answer)
         except ConnectionClosed as closed:
             return answers, closed.rcvd.code if closed.rcvd else 1006
+    return answers, None
 
 
 def errors(answers: list[object]) -> list[str]:
@@ -99,7 +91,7 @@ async def test_a_bad_opening_is_answered_and_closed(url: str) -> None:
         ({"type": "hello", "role": "arbiter", "name": "x"}, "unknown_bot"),
     ]
     for first, code in openings:
-        async with connect(url, subprotocols=[Subprotocol("tilewire.v1.msgpack")]) as socket:
+        async with connect(url, subprotocols=[MSGPACK]) as socket:
             await socket.send(msgpack.packb(first))
             assert msgpack.unpackb(await socket.recv())["code"] == code
             with pytest.raises(ConnectionClosed) as closed:

@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from guests import on_turn, two_at_a_table
-from passing_seats import Passer
+from passing_seats import Passer, Waiter
 from servers import served, url_of
 
 from harness.arbiter.audience import AT_ONCE, Audience, Spectator
@@ -431,26 +431,12 @@ async def test_a_verdict_that_cant_be_kept_is_told_to_nobody(tmp_path: Path) -> 
 # --- a host that stops in good order --------------------------------------------------------------
 
 
-class Thinker(Passer):
-    """A seat that is asked, and thinks."""
-
-    def send(self, message: Message) -> None:
-        if isinstance(message, YourTurn):
-            self.asked.set()
-        else:
-            super().send(message)
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.asked = asyncio.Event()
-
-
 async def test_the_clock_stops_with_the_host_to_the_millisecond(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "j.db")
-    seat, whole_ms = Thinker("a"), TimeControl().initial_ms
+    seat, whole_ms = Waiter("a"), TimeControl().initial_ms
     async with hosted(journal, (seat, Passer("b"))) as (host, _):
         game = asyncio.create_task(host.run())
-        await seat.asked.wait()
+        await seat.turns.get()
         await asyncio.sleep(0.02)  # less than the interval of notes
         before = host.book.clocks(now_ms())
         game.cancel()

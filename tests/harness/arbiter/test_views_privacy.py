@@ -253,20 +253,14 @@ def test_a_pair_with_a_known_seed_has_mirrored_luck_and_opens_no_secret() -> Non
 CANDIDATES, BELIEF = (Candidate(move="-", win=0.5),), Belief(tiles={"Q": 0.25})
 
 
-@pytest.fixture
-def thinking() -> Play:
-    """A game after an exchange and a play, in whose third turn something was thought."""
+def test_who_comes_late_to_the_own_screen_is_told_all_so_far() -> None:
     play = Play().start()
     play.move(f"-{play.book.rack_text(0)[:3]}")
     play.move(random_policy(3)(play))
     play.say(0, Info(game=GAME, seq=3, candidates=CANDIDATES))
     play.say(0, Info(game=GAME, seq=3, belief=BELIEF))
-    return play
-
-
-def test_who_comes_late_to_the_own_screen_is_told_all_so_far(thinking: Play) -> None:
-    book = thinking.book
-    offer, turn, *infos = views.watched(book, thinking.now, OWNER)
+    book = play.book
+    offer, turn, *infos = views.watched(book, play.now, OWNER)
     assert isinstance(offer, NewGame)
     assert (offer.you, offer.rack, offer.known_style) == (None, None, None)
     told = [(played.move, played.rack) for played in offer.history]
@@ -275,6 +269,10 @@ def test_who_comes_late_to_the_own_screen_is_told_all_so_far(thinking: Play) -> 
     racks = read_cgp(turn.position, book.rules).racks
     assert tuple(map(ALPHABET.text, racks)) == (book.rack_text(0), book.rack_text(1))
     assert [type(info) for info in infos] == [Info, Info]
+    play.move("-")
+    turns = views.disclosed(play.records, OWNER)
+    assert turns is not None
+    assert (turns[-1].candidates, turns[-1].belief) == (CANDIDATES, BELIEF)
 
 
 def test_the_start_and_the_end_are_told_to_the_own_screen() -> None:
@@ -284,15 +282,3 @@ def test_the_start_and_the_end_are_told_to_the_own_screen() -> None:
         assert [type(message) for message in told] == expected
         if not play.table.over:
             play.play_out(lambda _play: "-")
-
-
-def test_turns_of_a_game_that_is_on_are_disclosed_for_the_host_alone(thinking: Play) -> None:
-    (offer,) = views.watched(thinking.book, thinking.now, None)
-    assert isinstance(offer, NewGame)
-    assert (offer.history[0].move, {played.rack for played in offer.history}) == ("-3", {None})
-    thinking.move("-")
-    assert views.disclosed(thinking.records, None) is None
-    turns = views.disclosed(thinking.records, OWNER)
-    assert turns is not None
-    assert [turn.move for turn in turns] == [turn.move for turn in thinking.book.turns]
-    assert (turns[-1].candidates, turns[-1].belief) == (CANDIDATES, BELIEF)
