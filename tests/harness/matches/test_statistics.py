@@ -35,57 +35,43 @@ def played(*spreads: int) -> list[GameResult]:
     return [game(n, (400 + spread, 400)) for n, spread in enumerate(spreads)]
 
 
-CASES: dict[str, tuple[list[GameResult], dict[str, object]]] = {
-    "two pairs": (
-        [game(0, (420, 400)), game(1, (380, 400)), game(2, (450, 390)), game(3, (410, 370))],
-        {
-            **{"games": 4, "units": 2, "paired": True, "wins": 3, "losses": 1, "ties": 0},
-            **{"win_rate": 0.75, "mean_score": 415, "opponent_mean_score": 390, "mean_spread": 25},
-            "p_value": 1.0,  # pair sums 0 and 100: every choice of signs gives ±100
-            **{"elo": 400 * math.log10(3), "spread_ci95": [None, None], "elo_error": None},
-        },
-    ),
-    "games with pair numbers of their own": (
-        [game(n, (400 + x, 400), pair=n) for n, x in enumerate((20, -20, 60, 40, -5, 30))],
+UNPAIRED = [game(n, (400 + x, 400), pair=n) for n, x in enumerate((20, -20, 60, 40, -5, 30))]
+UNKNOWN = (None, None)
+
+
+@pytest.mark.parametrize(
+    ("results", "units", "won_lost_tied", "spread", "interval", "p_value", "elo", "has_error"),
+    [
+        # Pair sums 0 and 100: every choice of signs gives ±100.
+        (played(20, -20, 60, 40), 2, (3, 1, 0), 25, UNKNOWN, 1, 400 * math.log10(3), False),
         # Of 64 choices of signs, only the two extreme ones may be left out: 2 / 64 < 0.05 < 4 / 64.
-        {"paired": False, "units": 6, "spread_ci95": [-20, 60]},
-    ),
-    "a pair with one game missing": (
-        played(20, 20, 20),
-        {"games": 3, "units": 2, "mean_spread": 20},
-    ),
-    "no games": (
-        [],
-        {
-            **{"games": 0, "wins": 0, "losses": 0, "ties": 0, "mean_spread": None, "p_value": None},
-            **{"elo": None, "elo_error": None, "spread_ci95": [None, None]},
-            **{"elo_ci95": [None, None], "move_ms_longest": {"a": None, "b": None}},
-        },
-    ),
-    "one game": (
-        played(30),
-        {
-            **{"units": 1, "mean_spread": 30, "spread_ci95": [None, None]},
-            **{"p_value": 1.0, "elo_error": None},
-        },
-    ),
-    "all ties": (
-        played(*[0] * 12),
-        {
-            **{"wins": 0, "losses": 0, "ties": 12, "win_rate": 0.5, "mean_spread": 0},
-            **{"spread_ci95": [0, 0], "p_value": 1.0, "elo": 0},
-            "elo_error": None,  # a sample without variance says nothing of its error
-        },
-    ),
-}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_small_matches_by_hand(case: str) -> None:
-    results, expected = CASES[case]
-    found = as_json_object(stats_of(results))
-    for name, value in expected.items():
-        assert found[name] == (pytest.approx(value) if isinstance(value, float) else value), name
+        (UNPAIRED, 6, (4, 2, 0), 125 / 6, (-20, 60), 12 / 64, 400 * math.log10(2), True),
+        (played(20, 20, 20), 2, (3, 0, 0), 20, UNKNOWN, 0.5, None, False),
+        ([], 0, (0, 0, 0), None, UNKNOWN, None, None, False),
+        (played(30), 1, (1, 0, 0), 30, UNKNOWN, 1, None, False),
+        # A sample without variance says nothing of its error.
+        (played(*[0] * 12), 6, (0, 0, 12), 0, (0, 0), 1, 0, False),
+    ],
+    ids=["two pairs", "single games", "a pair that lacks a game", "none", "one game", "ties"],
+)
+def test_small_matches_by_hand(
+    results: list[GameResult],
+    units: int,
+    won_lost_tied: tuple[int, int, int],
+    spread: float | None,
+    interval: tuple[float | None, float | None],
+    p_value: float | None,
+    elo: float | None,
+    has_error: bool,
+) -> None:
+    stats = stats_of(results)
+    assert (stats.games, stats.units, stats.paired) == (len(results), units, units < len(results))
+    assert (stats.wins, stats.losses, stats.ties) == won_lost_tied
+    assert stats.mean_spread == pytest.approx(spread)
+    assert stats.spread_ci95 == interval
+    assert stats.p_value == pytest.approx(p_value)
+    assert stats.elo == pytest.approx(elo)
+    assert (stats.elo_error is not None) is has_error
 
 
 def test_the_pentanomial_error_is_that_of_pair_scores() -> None:
