@@ -63,9 +63,6 @@ PATIENT = tuple(
 tests that come first none is.
 """
 
-PURE = ("tests/harness/seats/engines/test_magpie_moves.py",)
-"""Files among them whose tests look at no clock."""
-
 CHAINS = "real clocks", "processes"
 
 PROCESSES = (
@@ -112,7 +109,7 @@ def _chain(nodeid: str) -> str | None:
     """Return which chain a test is in, if in any."""
     if nodeid.startswith(PROCESSES):
         return "processes"
-    has_real_clocks = nodeid.startswith(REAL_CLOCKS) and not nodeid.startswith((*PATIENT, *PURE))
+    has_real_clocks = nodeid.startswith(REAL_CLOCKS) and not nodeid.startswith(PATIENT)
     return "real clocks" if has_real_clocks else None
 
 
