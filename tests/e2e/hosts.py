@@ -35,12 +35,14 @@ class Hosts:
         self.db = database
         self._hosts = []
         self._lines = {}
+        there = urlsplit(database).port or 5432
         for number in range(HOSTS):
             own = folder / str(number)
             own.mkdir()
-            line = Line(database)
+            line = Line(there)
             options = ("--drain", "0s", "--standby")
-            host = Server(own, *options, settings=settings + STORM, database=line.url)
+            to_line = database.replace(f":{there}/", f":{line.port}/")
+            host = Server(own, *options, settings=settings + STORM, database=to_line)
             host.port = free_port()
             self._hosts.append(host)
             self._lines[host] = line
@@ -126,41 +128,61 @@ class Hosts:
 
 
 class Line:
-    """A host's way to the database; it can be silent, without an end, or slow."""
+    """A way to ports of this machine, to the first that listens; it can be silent, slow, or cut."""
 
-    def __init__(self, database: str) -> None:
-        self._there = urlsplit(database)
-        self._port = free_port()
-        self.url = database.replace(f":{self._there.port}/", f":{self._port}/")
+    def __init__(self, *ports: int) -> None:
+        self.port = free_port()
+        self.dialled: list[int] = []
+        """Where each connection went to."""
         self.is_silent = False
+        self.is_mute = False
+        """Whether only what is asked is lost."""
+        self.is_cut = False
         self.delay_s = 0.0
         """Of answers."""
+        self._ports = ports
         self._server: asyncio.Server | None = None
+        self._passing: set[asyncio.Task[None] | None] = set()
 
     async def open(self) -> None:
         """Pass connections on from now on."""
-        self._server = await asyncio.start_server(self._pass_on, "127.0.0.1", self._port)
+        self._server = await asyncio.start_server(self._pass_on, "127.0.0.1", self.port)
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._passing.add(task := asyncio.current_task())
         with closing(writer), suppress(OSError, asyncio.CancelledError):
-            address = self._there.hostname, self._there.port
-            there, back = await asyncio.open_connection(*address)
-            await asyncio.gather(self._carry(reader, back, 0), self._carry(there, writer, 1))
+            for port in () if self.is_cut else self._ports:
+                with suppress(OSError):
+                    there, back = await asyncio.open_connection("127.0.0.1", port)
+                    self.dialled.append(port)
+                    await asyncio.gather(
+                        self._carry(reader, back), self._carry(there, writer, answers=True)
+                    )
+                    break
+        self._passing.discard(task)
 
     async def _carry(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, slowed: int
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, answers: bool = False
     ) -> None:
         with closing(writer), suppress(OSError):
             while data := await reader.read(65_536):
-                if self.is_silent:
+                if self.is_silent or (self.is_mute and not answers):
                     continue
-                await asyncio.sleep(self.delay_s * slowed)
+                await asyncio.sleep(self.delay_s * answers)
                 writer.write(data)
+
+    def cut(self) -> None:
+        """End all connections, and let none in until ``is_cut`` is false again."""
+        self.is_cut = True
+        for task in self._passing:
+            if task is not None:
+                task.cancel()
 
     def close(self) -> None:
         """Pass no more connections on."""
         if self._server is not None:
             self._server.close()
+        self.cut()
 
 
 def free_port() -> int:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 from e2e.analysing import Counted
-from e2e.browsing import AXE, DESK, Opened, find_faults, opened
-from e2e.test_play_page import by_keyboard, by_touch, squares_of
+from e2e.browsing import DESK, Opened, check_layout, opened
+from e2e.test_play_page import by_touch, squares_of
 from positions import legal_moves_of
 
 from bot.equipment import Equipment
@@ -58,12 +58,11 @@ async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Matc
 
 @dataclass
 class Visitor:
-    """Who plays casual games, by keyboard or by touch."""
+    """Who plays casual games, by touch."""
 
     server: MatchServer
     shown: Opened
     name: str
-    by_touch: bool = False
 
     @property
     def page(self) -> Page:
@@ -82,7 +81,7 @@ class Visitor:
         return self.page.get_by_role("button", name=name, exact=True)
 
     async def press(self, name: str) -> None:
-        await (self.button(name).tap() if self.by_touch else self.button(name).press("Enter"))
+        await self.button(name).tap()
 
     async def come(self) -> None:
         await self.shown.go(f"http://127.0.0.1:{self.server.port}/#/play")
@@ -97,10 +96,8 @@ class Visitor:
         turns = len(book.turns)
         move = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
         assert isinstance(move, Place), "some word fits"
-        lay = by_touch if self.by_touch else by_keyboard
-        await lay(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
-        play = self.page.get_by_role("button", name="Play for")
-        await (play.tap() if self.by_touch else self.page.keyboard.press("Enter"))
+        await by_touch(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
+        await self.page.get_by_role("button", name="Play for").tap()
         await self.page.locator(".rounds a").nth(turns + 1).wait_for(state="attached")
         await self.asked()
 
@@ -110,18 +107,23 @@ class Visitor:
         await self.page.get_by_text("You lose").wait_for()
 
 
-@pytest.mark.parametrize(("name", "touch"), [("kay", False), ("tess", True)])
-async def test_a_casual_game(server: MatchServer, browser: Browser, name: str, touch: bool) -> None:
-    width = PHONE if touch else DESK
-    ann = Visitor(server, await opened(browser, width, has_touch=touch), name, touch)
-    await ann.come()
+async def visitor(server: MatchServer, browser: Browser, name: str, **options: Any) -> Visitor:
+    """Have somebody come with a phone."""
+    shown = await opened(browser, PHONE, has_touch=True, **options)
+    come = Visitor(server, shown, name)
+    await come.come()
+    return come
+
+
+async def test_a_casual_game(server: MatchServer, browser: Browser) -> None:
+    ann = await visitor(server, browser, "tess")
     page = ann.page
     await page.locator(".opponents [data-bot]").first.wait_for()
     bots = await page.locator(".opponents [data-bot] bdi").all_inner_texts()
     assert bots == ["vanilla", "greedy", "static", "bluff"], "the weakest first"
     assert await page.locator("#radio-static").is_checked(), "no bluff where none is challenged"
     assert "37 %" in await page.locator("[data-bot=greedy] b").inner_text()
-    await page.get_by_label("Your name").fill(name)
+    await page.get_by_label("Your name").fill(ann.name)
     await page.get_by_label("greedy").check()
     await page.get_by_label("Clock").select_option("10:00")
     await ann.press("Start")
@@ -133,12 +135,10 @@ async def test_a_casual_game(server: MatchServer, browser: Browser, name: str, t
     await take_hint(ann)
     await step_back(ann)
     await take_back(ann)
-    if AXE.exists():
-        await find_faults(page)
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width
+    await check_layout(ann.shown, PHONE)
     await ann.move()
     unfinished = ann.book.opened.game
-    ann = await find_again(ann, browser, width)
+    ann = await find_again(ann, browser)
     assert ann.book.opened.game == unfinished
     await ann.resign()
     await ann.press("Again, seats swapped")
@@ -165,15 +165,16 @@ async def step_back(ann: Visitor) -> None:
     page, book = ann.page, ann.book
     turns = len(book.turns)
     tiles = page.locator(".past tile-board .tile")
-    if ann.by_touch:
-        await ann.press("One turn back")
-    else:
-        await page.locator("main").focus()
-        await page.keyboard.press("Control+ArrowLeft")
+    await ann.press("One turn back")
     await page.get_by_text(f"After turn {turns - 1} of {turns}").wait_for()
     assert 0 < await tiles.count() < await page.locator("move-entry tile-board .tile").count()
     await ann.press("Back to the game")
-    assert await page.locator("move-entry tile-board").is_visible()
+    await page.locator("move-entry tile-board").wait_for()
+    await page.locator("main").focus()
+    await page.keyboard.press("Control+ArrowLeft")
+    await page.get_by_text(f"After turn {turns - 1} of {turns}").wait_for()
+    await ann.press("Back to the game")
+    await page.locator("move-entry tile-board").wait_for()
 
 
 async def take_back(ann: Visitor) -> None:
@@ -191,15 +192,12 @@ async def take_back(ann: Visitor) -> None:
     assert again.opening.racks[1] == (), "the bot's tiles are drawn anew"
 
 
-async def find_again(ann: Visitor, browser: Browser, width: int) -> Visitor:
+async def find_again(ann: Visitor, browser: Browser) -> Visitor:
     """Close the window and open another: the game is offered there."""
     state = await ann.page.context.storage_state()
     await ann.page.context.close()
-    shown = await opened(browser, width, has_touch=ann.by_touch, storage_state=state)
-    ann = Visitor(ann.server, shown, ann.name, ann.by_touch)
-    await ann.come()
-    go_on = ann.page.get_by_role("button", name="Go on against greedy")
-    await (go_on.tap() if ann.by_touch else go_on.press("Enter"))
+    ann = await visitor(ann.server, browser, ann.name, storage_state=state)
+    await ann.press("Go on against greedy")
     await ann.asked()
     assert await ann.button("Take back").is_visible(), "the server knows that it is casual"
     return ann
@@ -208,8 +206,7 @@ async def find_again(ann: Visitor, browser: Browser, width: int) -> Visitor:
 async def play_on(ann: Visitor) -> None:
     """From a turn of the game that is over, as the other side."""
     page = ann.page
-    link = page.get_by_role("link", name="turn by turn")
-    await (link.tap() if ann.by_touch else link.press("Enter"))
+    await page.get_by_role("link", name="turn by turn").tap()
     await page.locator(".where", has_text="of").wait_for()
     await ann.press("To the beginning")
     await ann.press("Play on from here")
@@ -228,7 +225,7 @@ async def play_on(ann: Visitor) -> None:
 async def test_a_browser_without_storage_and_a_bot_that_is_gone(
     server: MatchServer, browser: Browser
 ) -> None:
-    shown = await opened(browser, PHONE)
+    shown = await opened(browser, PHONE, has_touch=True)
     eve = Visitor(server, shown, "\u202e\u05d0eve")
     await shown.page.add_init_script(NO_STORAGE)
     await eve.come()
@@ -248,9 +245,8 @@ async def test_a_browser_without_storage_and_a_bot_that_is_gone(
 async def test_with_everything_or_the_text_twice_as_large_one_can_play(
     server: MatchServer, browser: Browser
 ) -> None:
-    ivy = Visitor(server, await opened(browser), "ivy")
+    ivy = await visitor(server, browser, "ivy")
     page = ivy.page
-    await ivy.come()
     await page.get_by_label("greedy").check()
     await page.get_by_label("Your name").fill("ivy")
     await ivy.press("Start")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import AXE, DESK, PHONE, Opened, find_faults, opened
+from e2e.browsing import DESK, PHONE, TOO_WIDE, Opened, find_faults, opened
+from e2e.hosts import Line
 from positions import legal_moves_of
 
 from bot.equipment import Equipment
@@ -99,59 +99,6 @@ LOST = re.compile("WebSocket connection|ERR_(EMPTY_RESPONSE|CONNECTION|SOCKET)")
 """What the browser itself says of a line that fails."""
 
 
-class Proxy:
-    """What lies between the page and the server, and can fail."""
-
-    def __init__(self) -> None:
-        self.target = self.port = 0
-        self.is_cut = self.is_mute = False
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    async def start(self, target: int) -> None:
-        self.target = target
-        self._server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        self._server.close()
-        self.cut()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def cut(self) -> None:
-        """End all connections, and let none in until ``is_cut`` is false again."""
-        self.is_cut = True
-        for task in self._tasks:
-            task.cancel()
-
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(self._both(reader, writer))
-        self._tasks.add(task)
-        with contextlib.suppress(asyncio.CancelledError, OSError):
-            await task
-        self._tasks.discard(task)
-        writer.close()
-
-    async def _both(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self.is_cut:
-            return
-        onward, outward = await asyncio.open_connection("127.0.0.1", self.target)
-        try:
-            await asyncio.gather(
-                self._pump(reader, outward, mutable=True), self._pump(onward, writer)
-            )
-        finally:
-            outward.close()
-
-    async def _pump(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, mutable: bool = False
-    ) -> None:
-        while data := await reader.read(1 << 16):
-            if not (mutable and self.is_mute):
-                writer.write(data)
-                await writer.drain()
-        writer.close()
-
-
 @dataclass
 class Running:
     """A server that lends greedy, and at another table, where plays are challenged, bluff."""
@@ -219,7 +166,8 @@ class Person:
     shown: Opened
     name: str
     lay: Lay
-    proxy: Proxy = field(default_factory=Proxy)
+    line: Line | None = None
+    """What lies between the page and the server, and can fail."""
     turns: int = 0
     """That were played."""
 
@@ -236,9 +184,10 @@ class Person:
         return self.book.opened.players.index(self.name)
 
     async def begin(self, opponent: str = "greedy", table: str = "main") -> None:
-        if not self.proxy.port:
-            await self.proxy.start(self.running.port)
-        await self.shown.go(f"http://127.0.0.1:{self.proxy.port}/#/play")
+        if self.line is None:
+            self.line = Line(self.running.port)
+            await self.line.open()
+        await self.shown.go(f"http://127.0.0.1:{self.line.port}/#/play")
         await self.page.get_by_label("Your name").fill(self.name)
         await self.page.get_by_label("Table").select_option(table)
         await self.page.get_by_role("radio", name=opponent).check()
@@ -316,6 +265,12 @@ class Person:
         else:
             await button.tap()
 
+    async def leave(self) -> None:
+        """Close the page."""
+        await self.page.close()
+        if self.line is not None:
+            self.line.close()
+
     async def resign(self) -> None:
         """Give the game up."""
         for name in ("Resign", "Resign: sure?"):
@@ -349,8 +304,7 @@ class Person:
 
     async def look(self) -> bool:
         """Look for what would keep people out."""
-        if AXE.exists():  # tests/e2e/test_page.py says how to get it
-            await find_faults(self.page)
+        await find_faults(self.page)
         return False
 
     async def reload(self) -> bool:
@@ -362,17 +316,18 @@ class Person:
 
     async def lose_line(self) -> bool:
         """Play the move into a dead line; it is taken when the line is back."""
-        proxy, book = self.proxy, self.book
+        line, book = self.line, self.book
+        assert line is not None
         turns = len(book.turns)
-        proxy.is_mute = True
+        line.is_mute = True
         await self.send()
         await self.page.locator(".status", has_text="on its way").wait_for()
         left_ms = book.clocks(now_ms())[self.seat]
-        proxy.cut()
-        proxy.is_mute = False
+        line.cut()
+        line.is_mute = False
         await self.page.get_by_text("The connection to the server is lost").wait_for()
         await asyncio.sleep(OUTAGE_S)
-        proxy.is_cut = False
+        line.is_cut = False
         await self.page.evaluate(TRY_NOW)
         # Until the move has arrived it is still the person's turn.
         await self.page.locator(".rounds a").nth(turns).wait_for(state="attached")
@@ -524,8 +479,7 @@ async def test_games_by_keyboard_mouse_and_touch(running: Running, browser: Brow
         games.create_task(play_on_a_phone(tess, restart, browser))
     for person in (kay, mo, tess):
         assert person.turns > PLAYED_BEFORE
-        await person.page.close()
-        await person.proxy.stop()
+        await person.leave()
 
 
 def troubles(person: Person, restart: Restart) -> list[Disturb]:
@@ -606,9 +560,8 @@ async def test_who_takes_a_game_back_is_warned_no_longer(
     await other.page.locator(".moves").get_by_text("Final score").wait_for()
     await other.page.locator("[data-at='0']").click()
     assert await arrow.count() == 0, "nothing is laid any more"
-    for person in (wes, other):
-        await person.page.close()
-    await wes.proxy.stop()
+    await other.page.close()
+    await wes.leave()
 
 
 async def test_phonies_are_challenged_off_and_accepted(
@@ -633,14 +586,12 @@ async def test_phonies_are_challenged_off_and_accepted(
     play = book.turns[-1]
     assert play.score > 0
     await cal.check()
-    wide = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
-    assert await cal.page.evaluate(f"{wide}.length") == 0, "no list scrolls sideways"
+    assert await cal.page.evaluate(TOO_WIDE) == [], "no list scrolls sideways"
     await cal.move()
     assert await cal.asked()
     assert book.turns[play.seq - 1].move == play.move, "it stands"
     assert sent.count("challenge") == sent.count("accept") == 1
-    await cal.page.close()
-    await cal.proxy.stop()
+    await cal.leave()
 
 
 async def test_a_name_that_can_be_none_is_asked_again(running: Running, browser: Browser) -> None:
@@ -666,29 +617,20 @@ async def test_a_name_that_can_be_none_is_asked_again(running: Running, browser:
     await name.fill("eve")
     await shown.page.get_by_role("button", name="Start").press("Enter")
     assert await eve.asked()
-    await shown.page.close()
-    await eve.proxy.stop()
+    await eve.leave()
 
 
 async def test_a_part_of_the_page_that_can_not_be_loaded_says_so(
-    running: Running, browser: Browser
+    running: Running, shown: Opened
 ) -> None:
-    shown = await opened(browser)
-    for part in ("play_view", "review_view", "drill"):
-        await shown.page.route(f"**/{part}.js", lambda route: route.fulfill(json={"words": {}}))
-    for hash_ in ("play", "review", "drill"):
-        await shown.go(f"http://127.0.0.1:{running.port}/#/")
-        await shown.page.get_by_role("heading", name="Play, watch and study").wait_for()
-        await shown.go(f"http://127.0.0.1:{running.port}/#/{hash_}")
-        await shown.page.get_by_role("button", name="Reload the page").wait_for()
-        assert "can't be loaded" in await shown.page.locator("h1").inner_text()
-    await shown.page.close()
+    await shown.page.route("**/play_view.js", lambda route: route.fulfill(json={"words": {}}))
+    await shown.go(f"http://127.0.0.1:{running.port}/#/play")
+    await shown.page.get_by_role("button", name="Reload the page").wait_for()
+    assert "can't be loaded" in await shown.page.locator("h1").inner_text()
+    shown.said.clear()  # of the part
 
 
-async def test_one_click_on_the_first_view_begins_a_game(
-    running: Running, browser: Browser
-) -> None:
-    shown = await opened(browser)
+async def test_one_click_on_the_first_view_begins_a_game(running: Running, shown: Opened) -> None:
     page = shown.page
     await shown.go(f"http://127.0.0.1:{running.port}/#/")
     await page.get_by_role("button", name="Play greedy").press("Enter")
@@ -696,5 +638,3 @@ async def test_one_click_on_the_first_view_begins_a_game(
     name = json.loads(await page.evaluate("localStorage['tilewire.name']"))
     assert re.fullmatch(r"guest-\d{4}", name)
     assert await page.locator(".who bdi").all_inner_texts() in ([name, "greedy"], ["greedy", name])
-    assert shown.said == []
-    await page.close()
