@@ -31,28 +31,29 @@ SLOW_S = 4.0
 class Hosts:
     """Three servers that stand by for each other; has the methods of one ``Server``."""
 
-    def __init__(self, folder: Path, database: str, settings: str) -> None:
+    def __init__(self, folder: Path, database: str, settings: str, *options: str | Path) -> None:
         self.db = database
-        self._hosts = []
+        self.all = []
         self._lines = {}
         there = urlsplit(database).port or 5432
         for number in range(HOSTS):
             own = folder / str(number)
             own.mkdir()
             line = Line(there)
-            options = ("--drain", "0s", "--standby")
             to_line = database.replace(f":{there}/", f":{line.port}/")
-            host = Server(own, *options, settings=settings + STORM, database=to_line)
+            always = ("--drain", "0s", "--standby")
+            host = Server(own, *always, *options, settings=settings + STORM, database=to_line)
             host.port = free_port()
-            self._hosts.append(host)
+            self.all.append(host)
             self._lines[host] = line
-        self._down = list(self._hosts)
-        self._active: Server | None = None
+        self.down = list(self.all)
+        """Those that are to be started."""
+        self.active: Server | None = None
         self._away: Server | None = None
         """One that lives, and has lost the lease or will."""
         self._ends = 0
         self._balancer = ExitStack()
-        port = self._balancer.enter_context(balancer(folder, [host.port for host in self._hosts]))
+        port = self._balancer.enter_context(balancer(folder, [host.port for host in self.all]))
         self.url = f"ws://127.0.0.1:{port}"
 
     async def open_lines(self) -> None:
@@ -62,14 +63,14 @@ class Hosts:
 
     def start(self) -> None:
         """Start those that ended, and wait until one serves; let one that was away come back."""
-        for host in self._down:
+        for host in self.down:
             host.launch()
-        self._down.clear()
+        self.down.clear()
         until = time.monotonic() + PATIENCE_S
-        while len(serving := [h for h in self._hosts if h is not self._away and h.look()]) != 1:
-            assert time.monotonic() < until, [host.said[-9:] for host in self._hosts]
+        while len(serving := [h for h in self.all if h is not self._away and h.look()]) != 1:
+            assert time.monotonic() < until, [host.said[-9:] for host in self.all]
             time.sleep(0.01)
-        (self._active,) = serving
+        (self.active,) = serving
         if self._away is not None:
             self._away.thaw()
             while self._away.look():  # it learns that the lease is lost
@@ -81,14 +82,14 @@ class Hosts:
 
     def kill(self) -> tuple[int, int]:
         """End the host that serves, one way or another; between which milliseconds that was."""
-        assert self._active is not None
+        assert self.active is not None
         end = ENDS[self._ends % len(ENDS)]
         self._ends += 1
         if end == "kill":
-            self._down.append(self._active)
-            return self._active.kill()
+            self.down.append(self.active)
+            return self.active.kill()
         before = now_ms()
-        self._away, line = self._active, self._lines[self._active]
+        self._away, line = self.active, self._lines[self.active]
         if end == "freeze":
             self._away.freeze()
         elif end == "hush":
@@ -107,21 +108,21 @@ class Hosts:
     @property
     def said(self) -> list[str]:
         """What they said."""
-        return [line for host in self._hosts for line in host.said]
+        return [line for host in self.all for line in host.said]
 
     def terminate(self) -> None:
         """Ask them to stop."""
-        for host in self._hosts:
+        for host in self.all:
             host.terminate()
 
     def wait(self) -> int:
         """Wait for their end; give the worst exit status."""
-        return max(host.wait() for host in self._hosts)
+        return max(host.wait() for host in self.all)
 
     def close(self) -> None:
         """End those that have not ended, and the balancer."""
         self._balancer.close()
-        for host in self._hosts:
+        for host in self.all:
             host.close()
         for line in self._lines.values():
             line.close()

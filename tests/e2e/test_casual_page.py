@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import closing
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 from e2e.analysing import Counted
-from e2e.browsing import DESK, Opened, check_layout, opened
-from e2e.test_play_page import by_touch, squares_of
-from positions import legal_moves_of
+from e2e.browsing import DESK, check_layout, opened
+from e2e.test_play_page import Person, Running, by_touch
 
 from bot.equipment import Equipment
-from engine.rules.moves import Direction, Place
-from harness.arbiter.journal import Journal
-from harness.arbiter.scorebook import Scorebook
-from harness.cli.serving import House, offered, read_bots
 from harness.game_kinds import MAIN, GameKind
-from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper
-from lexicons.store import load_lexicon
-from protocol.parts import TimeControl
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Locator, Page
+    from playwright.async_api import Browser, Locator
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -36,46 +25,18 @@ NO_STORAGE = """for (const name of ["localStorage", "sessionStorage"])
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MatchServer]:
-    specs = read_bots({name: name for name in ("static", "bluff", "greedy", "vanilla")})
-    house, kinds = House(specs, Equipment()), {MAIN: GameKind(equipment=Equipment())}
-    with closing(Journal(tmp_path_factory.mktemp("casual") / "games.db")) as journal:
-        server = MatchServer(
-            house.tables,
-            journal,
-            Gatekeeper(journal),
-            max_games=4,
-            drain_s=0,
-            time=TimeControl(initial_ms=1_200_000, ready_ms=600_000),
-            offered=offered(specs),
-            analyst=lambda _kinds: Counted.start(kinds, idle=False),
-        )
-        await server.start()
-        yield server
-        await server.stop()
-        await house.close()
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
+    bots = {name: name for name in ("static", "bluff", "greedy", "vanilla")}
+    kinds = {MAIN: GameKind(equipment=Equipment())}
+    path = tmp_path_factory.mktemp("casual") / "games.db"
+    running = Running(path, bots, analyst=lambda _kinds: Counted.start(kinds, idle=False))
+    await running.start()
+    yield running
+    await running.stop()
 
 
-@dataclass
-class Visitor:
+class Visitor(Person):
     """Who plays casual games, by touch."""
-
-    server: MatchServer
-    shown: Opened
-    name: str
-
-    @property
-    def page(self) -> Page:
-        return self.shown.page
-
-    @property
-    def book(self) -> Scorebook:
-        games = self.server._hosting.games.values()
-        return next(host.book for host in games if self.name in host.guests)
-
-    @property
-    def seat(self) -> int:
-        return self.book.opened.players.index(self.name)
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
@@ -84,39 +45,26 @@ class Visitor:
         await self.button(name).tap()
 
     async def come(self) -> None:
-        await self.shown.go(f"http://127.0.0.1:{self.server.port}/#/play")
+        await self.shown.go(f"http://127.0.0.1:{self.running.port}/#/play")
 
-    async def asked(self) -> None:
-        await self.page.locator(".status", has_text="Your turn").wait_for()
-
-    async def move(self) -> None:
+    async def play_on(self) -> None:
         """Play what scores most, and wait for the answer."""
-        book = self.book
-        assert book.game is not None
-        turns = len(book.turns)
-        move = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
-        assert isinstance(move, Place), "some word fits"
-        await by_touch(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
-        await self.page.get_by_role("button", name="Play for").tap()
+        turns = len(self.book.turns)
+        await self.move()
         await self.page.locator(".rounds a").nth(turns + 1).wait_for(state="attached")
         await self.asked()
 
-    async def resign(self) -> None:
-        for name in ("Resign", "Resign: sure?"):  # two taps would be a double one
-            await self.button(name).click()
-        await self.page.get_by_text("You lose").wait_for()
 
-
-async def visitor(server: MatchServer, browser: Browser, name: str, **options: Any) -> Visitor:
+async def visitor(running: Running, browser: Browser, name: str, **options: Any) -> Visitor:
     """Have somebody come with a phone."""
     shown = await opened(browser, PHONE, has_touch=True, **options)
-    come = Visitor(server, shown, name)
+    come = Visitor(running, shown, name, by_touch)
     await come.come()
     return come
 
 
-async def test_a_casual_game(server: MatchServer, browser: Browser) -> None:
-    ann = await visitor(server, browser, "tess")
+async def test_a_casual_game(running: Running, browser: Browser) -> None:
+    ann = await visitor(running, browser, "tess")
     page = ann.page
     await page.locator(".opponents [data-bot]").first.wait_for()
     bots = await page.locator(".opponents [data-bot] bdi").all_inner_texts()
@@ -131,12 +79,12 @@ async def test_a_casual_game(server: MatchServer, browser: Browser) -> None:
     assert ann.book.opened.time.initial_ms == 600_000
     seat = ann.seat
     for _ in range(2):
-        await ann.move()
+        await ann.play_on()
     await take_hint(ann)
     await step_back(ann)
     await take_back(ann)
     await check_layout(ann.shown, PHONE)
-    await ann.move()
+    await ann.play_on()
     unfinished = ann.book.opened.game
     ann = await find_again(ann, browser)
     assert ann.book.opened.game == unfinished
@@ -145,9 +93,9 @@ async def test_a_casual_game(server: MatchServer, browser: Browser) -> None:
     await ann.asked()
     assert ann.seat == 1 - seat, "what was played on from a turn does not count"
     assert ann.book.opened.opening is None
-    await ann.move()
+    await ann.play_on()
     await ann.resign()
-    await play_on(ann)
+    await play_from_a_turn(ann)
     assert ann.shown.said == []
     await ann.page.context.close()
 
@@ -196,14 +144,14 @@ async def find_again(ann: Visitor, browser: Browser) -> Visitor:
     """Close the window and open another: the game is offered there."""
     state = await ann.page.context.storage_state()
     await ann.page.context.close()
-    ann = await visitor(ann.server, browser, ann.name, storage_state=state)
+    ann = await visitor(ann.running, browser, ann.name, storage_state=state)
     await ann.press("Go on against greedy")
     await ann.asked()
     assert await ann.button("Take back").is_visible(), "the server knows that it is casual"
     return ann
 
 
-async def play_on(ann: Visitor) -> None:
+async def play_from_a_turn(ann: Visitor) -> None:
     """From a turn of the game that is over, as the other side."""
     page = ann.page
     await page.get_by_role("link", name="turn by turn").tap()
@@ -223,10 +171,10 @@ async def play_on(ann: Visitor) -> None:
 
 
 async def test_a_browser_without_storage_and_a_bot_that_is_gone(
-    server: MatchServer, browser: Browser
+    running: Running, browser: Browser
 ) -> None:
     shown = await opened(browser, PHONE, has_touch=True)
-    eve = Visitor(server, shown, "\u202e\u05d0eve")
+    eve = Visitor(running, shown, "\u202e\u05d0eve", by_touch)
     await shown.page.add_init_script(NO_STORAGE)
     await eve.come()
     await shown.page.get_by_label("Your name").fill("\u05d0\u05d1\u05d2")
@@ -234,7 +182,7 @@ async def test_a_browser_without_storage_and_a_bot_that_is_gone(
     await eve.press("Start")
     await eve.asked()
     await eve.resign()
-    server.tables.main.bots.pop("vanilla")  # type: ignore[attr-defined]
+    running.server.tables.main.bots.pop("vanilla")  # type: ignore[attr-defined]
     await eve.press("Again, seats swapped")
     await shown.page.locator(".banner:visible", has_text="a bot of this server").wait_for()
     await shown.page.get_by_label("greedy").check()
@@ -243,9 +191,9 @@ async def test_a_browser_without_storage_and_a_bot_that_is_gone(
 
 
 async def test_with_everything_or_the_text_twice_as_large_one_can_play(
-    server: MatchServer, browser: Browser
+    running: Running, browser: Browser
 ) -> None:
-    ivy = await visitor(server, browser, "ivy")
+    ivy = await visitor(running, browser, "ivy")
     page = ivy.page
     await page.get_by_label("greedy").check()
     await page.get_by_label("Your name").fill("ivy")

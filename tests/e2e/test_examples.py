@@ -19,7 +19,7 @@ from engine.rules.rules import score_play, standard_rules
 from lexicons.alphabet import BLANK_FLAG
 from lexicons.store import load_lexicon
 from protocol.channel import Channel
-from protocol.messages import Error, GameOver, NewGame, Resume, Seek, Seeking, Welcome
+from protocol.messages import GameOver, NewGame, Resume, Welcome
 
 TOKEN = "a token of thirty-two characters"
 
@@ -68,28 +68,6 @@ def scores_of(said: str) -> tuple[int, int]:
     own, theirs = int(over[2]), int(over[3])
     assert over[1] == ("won" if own > theirs else "lost" if own < theirs else "no winner")
     return own, theirs
-
-
-def test_the_tiny_bot_says_why_it_does_not_play(tmp_path: Path) -> None:
-    heard: list[object] = []
-
-    async def script(channel: Channel, _request: object) -> None:
-        await channel.receive()
-        await channel.send(Welcome(name="scripted"))
-        heard.append((await channel.receive()).content)
-        held_back = "the server is full"
-        await channel.send(Seeking(opponent="gredy", absent="nobody", held_back=held_back))
-        await channel.send(Error(code="unknown_game", message="it is over", retry="no"))
-
-    words = tmp_path / "words.txt"
-    with Scripted(script) as url:
-        assert "tilewire lexicon words" in started("tiny_bot.py", url, "gredy", words).stderr
-        words.write_text("AA\n")
-        done = started("tiny_bot.py", url, "gredy", words)
-    assert heard == [Seek(opponent="gredy")]
-    assert done.stdout == "waits: the server is full\n"
-    gone = started("tiny_bot.py", url, "gredy", words)
-    assert gone.stderr.startswith(f"no server answers at {url}: ")
 
 
 @pytest.mark.parametrize("bot", ["tiny_bot.py", "javascript/bot.mjs"])
@@ -209,10 +187,7 @@ def test_over_tls(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
         assert server.url.startswith("wss://")
         game = run_example("minimal_bot.py", server.url, "--opponent", "greedy", "--ca", cert)
         assert game.split()[0] in ("out", "zeroes")
-        game = run_example("minimal_arbiter.py", f"{server.url}/greedy", "--ca", cert)
-        assert game.splitlines()[-1].split()[0] in ("out", "zeroes")
-        joined = ("connect", server.url, "--bot", "greedy", "--opponent", "static", "--ca", cert)
-        run_command(*joined)
+        run_command("connect", server.url, "--bot", "greedy", "--opponent", "static", "--ca", cert)
         command = [sys.executable, str(EXAMPLES / "minimal_bot.py"), server.url]
         with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as stranger:
             assert stranger.stdout is not None

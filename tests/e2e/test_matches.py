@@ -1,4 +1,4 @@
-"""``tilewire match`` and ``tilewire connect`` as their users run them."""
+"""``tilewire match``, ``tournament`` and ``connect`` as their users run them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from match_samples import match_config
 from bot.seat.runtime import software
 from engine.notation.gcg import EventKind, read_gcg
 from engine.notation.replaying import replay
-from engine.rules.rule_sets import load_rules
 from engine.rules.rules import standard_rules
 from harness.arbiter.journal import Journal
 from harness.matches.cluster import play_pair
@@ -123,24 +122,6 @@ def test_a_match_between_players_of_the_house(
     check_games(folder, GAMES)
     begun = [read_gcg(text).opening for text in games_of(folder)]
     assert begun[2:4] == [f"{HOUSE} AEIQ/ 20/5 1"] * 2
-
-
-def test_a_match_by_rules_of_ones_own_with_tiles_of_several_characters(
-    tmp_path: Path,
-) -> None:
-    rules, words, out = tmp_path / "own.toml", tmp_path / "words.txt", tmp_path / "match"
-    rules.write_text('tiles = "own.csv"\nboard = "super"\nrack_size = 5\n')
-    (tmp_path / "own.csv").write_text("?,?,1,0,0\nA,a,20,1,1\nCH,ch,10,5,0\nT,t,20,2,0\n")
-    words.write_text("AT\nATA\nCHA\nCHAT\nTACHA\n")
-    given = ("--rules", str(rules), "--lexicon", str(words), "--games", "1", "--seed", "3")
-    played = play_match("greedy", "static", *given, "--out", out)
-    assert (played["games"], played["faults"]) == (1, {"a": {}, "b": {}})
-    (text,) = games_of(out)
-    assert "[CH]" in text
-    replayed = replay(read_gcg(text), load_rules(rules))
-    assert replayed.final.board.layout.rows == 21
-    (result,) = FolderContents(out).results
-    assert set(replayed.final.scores) == {side.score for side in result.sides}
 
 
 def test_a_bot_elsewhere(server: Server, tmp_path: Path) -> None:
@@ -358,3 +339,34 @@ def test_a_match_with_challenges_counts_them_and_replays(tmp_path: Path) -> None
         replay(gcg, standard_rules())
         withdrawn += sum(event.kind is EventKind.WITHDRAWN for event in gcg.events)
     assert withdrawn == told["challenges"]["b"]["won"]
+
+
+FIELD = ("static", "greedy", "static")
+TOURNAMENT = (
+    *("--name", "C=other", "--name", "A=one"),
+    *("--time", "1m", "--seed", "3", "--transport", "pipe"),
+)
+
+
+def play_tournament(*arguments: str | Path) -> dict[str, Any]:
+    """Play a tournament to its end; return the JSON object of its last line."""
+    done = run_command("tournament", *arguments, "--json")
+    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return summary
+
+
+def test_a_round_robin_that_was_killed_ends_as_if_it_had_not_been(tmp_path: Path) -> None:
+    whole = play_tournament(*FIELD, *TOURNAMENT, "--out", tmp_path / "whole")
+    folder = tmp_path / "killed"
+    kill_after(3, folder, "tournament", *FIELD, *TOURNAMENT, "--out", folder)
+    assert len(FolderContents(folder).results) < 6
+    resumed = play_tournament("--resume", folder)
+    check_games(folder, 6)
+    assert games_of(folder) == games_of(tmp_path / "whole")
+    timeless = [
+        [{key: value for key, value in of.items() if key != "move_ms_mean"} for of in standings]
+        for standings in (whole["standings"], resumed["standings"])
+    ]
+    assert timeless[0] == timeless[1]
+    assert sum(of["points"] for of in whole["standings"]) == 6
+    assert {cell["games"] for cell in whole["cross"]} == {2}

@@ -21,6 +21,7 @@ from e2e.browsing import (
     find_faults,
     opened,
 )
+from msgspec import to_builtins
 from positions import legal_moves_of
 from tables import tables
 
@@ -185,18 +186,6 @@ MARKUP = """[...document.querySelectorAll("main *")].flatMap((each) => [
   ...(each.localName === "a" && each.protocol !== "http:" ? [each.href] : []),
 ])"""
 """What in a page would be there only if a text was taken for markup."""
-
-DIGRAPHS = """async () => {
-  const script = document.querySelector("script").src;
-  const { fullPlace, leaveOf, readMove, readOpening, usedBy } =
-    await import(script.replace("app.js", "notation.js"));
-  const move = readMove("8C [CH]O.[ll]", 15);
-  return {
-    squares: move.squares, used: usedBy(move), full: fullPlace(move, new Map([[109, "[NY]"]])),
-    leave: leaveOf("?A[CH]O[RR]", usedBy(move)),
-    opening: [...readOpening("2[CH]a11/1B13/15 ABC/ 1/2 0").board],
-  };
-}"""
 
 ENDINGS = """async () => {
   const script = document.querySelector("script").src;
@@ -450,10 +439,14 @@ async def payload_game(url: str, shown: Opened) -> dict[str, Any]:
         for played, move in zip(shown_to, moves, strict=True):
             played["move"] = move
     told["over"] |= {"message": PAYLOADS[5], "racks": PAYLOADS[6:8]}
-    candidate = {"move": "8G [CH]O", "win": 0.5}
-    leaves = [{"leave": text, "prior": 0.1, "posterior": 0.2} for text in PAYLOADS]
-    belief = {"tiles": dict.fromkeys(PAYLOADS, 0.5), "top": leaves, "note": PAYLOADS[8]}
-    told["turns"][2] |= {"notes": PAYLOADS, "candidates": [candidate], "belief": belief}
+    leaves = tuple(LeaveChance(leave=text, prior=0.1, posterior=0.2) for text in PAYLOADS)
+    thoughts = {
+        "notes": PAYLOADS,
+        "candidates": (Candidate(move="8G [CH]O", win=0.5),),
+        "search": Search(phase=PAYLOADS[9]),
+        "belief": Belief(tiles=dict.fromkeys(PAYLOADS, 0.5), top=leaves, note=PAYLOADS[8]),
+    }
+    told["turns"][2] |= to_builtins(thoughts)
     return told
 
 
@@ -537,13 +530,3 @@ async def test_an_old_or_broken_address_is_a_sentence_and_a_way_on(
         await shown.page.get_by_role("link", name="To the games").click()
         await shown.page.get_by_text("Past games").wait_for()
     shown.said.clear()  # of what is not there
-
-
-async def test_tiles_of_several_characters_are_one_tile(running: Running, shown: Opened) -> None:
-    await shown.go(running.url())
-    told = await shown.page.evaluate(DIGRAPHS)
-    assert told["squares"] == [[107, "[CH]"], [108, "O"], [109, "."], [110, "[ll]"]]
-    assert told["full"] == "8C CHO(NY)ll"
-    assert told["used"] == ["[CH]", "O", "?"]
-    assert told["leave"] == "A[RR]"
-    assert told["opening"] == [[2, "[CH]"], [3, "a"], [16, "B"]]

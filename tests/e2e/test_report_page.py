@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from e2e.browsing import DESK, PHONE, Opened, check_layout, opened
+from e2e.browsing import DESK, PHONE, Opened, find_faults, opened
 from event_samples import HOSTILE, write_event
 
 from harness.matches.event_report.event import read_event
@@ -34,6 +34,13 @@ def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return report(tmp_path_factory.mktemp("page"), NAMES)
 
 
+@pytest.fixture(scope="module")
+def begun_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A report of a game that began in a position."""
+    opening = f"{'/'.join(['3HOUSE7', *['15'] * 14])} AEIQ/ 20/5 1"
+    return report(tmp_path_factory.mktemp("begun"), NAMES[:2], openings=(opening,))
+
+
 async def shown_at(browser: Browser, file: Path, width: int = DESK, **options: Any) -> Opened:
     shown = await opened(browser, width, **options)
     await shown.go(file.as_uri())
@@ -42,7 +49,15 @@ async def shown_at(browser: Browser, file: Path, width: int = DESK, **options: A
 
 async def test_it_is_quiet_asks_for_nothing_and_fits(browser: Browser, page_file: Path) -> None:
     shown = await shown_at(browser, page_file)
-    await check_layout(shown, PHONE, DESK)
+    for width in (PHONE, DESK):
+        await shown.page.set_viewport_size({"width": width, "height": 800})
+        assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
+        for part in await shown.page.locator("svg, .scroll, #board").all():
+            box = await part.bounding_box()
+            assert box is not None
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+    await find_faults(shown.page)
+    assert shown.said == []
     assert shown.asked == [page_file.as_uri()]
     sizes = "[...document.querySelectorAll('td, th, p, dd')].map(e => getComputedStyle(e).fontSize)"
     assert all(float(size.removesuffix("px")) >= 12 for size in await shown.page.evaluate(sizes))
@@ -81,10 +96,9 @@ async def test_games_are_clicked_through_turn_by_turn(browser: Browser, page_fil
 
 
 async def test_a_game_that_began_in_a_position_is_shown_from_there(
-    browser: Browser, tmp_path: Path
+    browser: Browser, begun_file: Path
 ) -> None:
-    opening = f"{'/'.join(['3HOUSE7', *['15'] * 14])} AEIQ/ 20/5 1"
-    page = (await shown_at(browser, report(tmp_path, NAMES[:2], openings=(opening,)))).page
+    page = (await shown_at(browser, begun_file)).page
     game = json.loads(await page.locator("#data").text_content() or "")["games"][0]
     assert (await page.locator("#racks").inner_text()).endswith("0 in the bag")
     await page.locator("#first").click()
