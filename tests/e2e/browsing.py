@@ -6,17 +6,25 @@ import asyncio
 import json
 import os
 import shutil
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from websockets.datastructures import Headers
+
+from harness.page import Page as PageFiles
+
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Download, Page
+    from playwright.async_api import Browser, Download, Page, Route
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 AXE = Path(__file__).parents[1] / "page" / "node_modules" / "axe-core" / "axe.min.js"
+
+FILES = PageFiles.read()
+ADDRESS = "http://localhost"
+"""Of a page that ``serve`` answers; no server is there."""
 
 SERIOUS_FAULTS = """
 async options => (await axe.run(options)).violations
@@ -34,6 +42,20 @@ NARROWEST, PHONE, DESK = 320, 375, 1_280
 def chromium() -> str | None:
     """Return where the system's Chromium is."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+async def serve(answers: Mapping[str, Any], route: Route) -> None:
+    """Answer with a file of the page, or in JSON what is told by how a path ends."""
+    path = route.request.url.removeprefix(ADDRESS)
+    for ending, told in answers.items():
+        if path.endswith(ending):
+            await route.fulfill(json=told)
+            return
+    answer = FILES.answer(path, Headers(Accept="text/html"))
+    assert answer is not None, path
+    await route.fulfill(
+        body=answer.text, content_type=answer.content_type, headers=dict(answer.headers)
+    )
 
 
 async def kept(page: Page, key: str) -> Any:

@@ -78,6 +78,7 @@ async def test_racks_and_thoughts_of_both_show_as_they_are(
         thinks(bob, 2, "-", 0.25)
         await thoughts.get_by_text("What bob thinks in turn 2").wait_for()
         await page.page.keyboard.press("Home")
+        await page.shows("turn 0 of 1")
         assert await racks.nth(0).inner_text() == f"rack {held}"
         await page.page.keyboard.press("End")
         await thoughts.get_by_text("25.0 % ± 1.0").wait_for()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import DESK, PHONE, TOO_WIDE, Opened, find_faults, opened
+from e2e.browsing import PHONE, TOO_WIDE, Opened, find_faults, opened
 from e2e.hosts import Line
 from positions import legal_moves_of
 
@@ -487,56 +487,32 @@ async def play_with_keys(person: Person, restart: Restart) -> None:
     ]
 
 
-async def beside(page: Page, browser: Browser, width: int = DESK) -> Opened:
-    """Open another window of the browser that shows a page, with what that browser keeps."""
-    return await opened(browser, width, storage_state=await page.context.storage_state())
-
-
 async def play_on_a_phone(person: Person, restart: Restart, browser: Browser) -> None:
     """Play in two windows for a while; lay what is no word; run short of time."""
-    page = person.page
+    page, elsewhere = person.page, person.page.get_by_text("You are playing in another window")
     await person.begin()
     assert await person.asked()
-    other = replace(person, shown=await beside(page, browser, PHONE))
+    stranger = replace(person, shown=await opened(browser))
+    await stranger.begin()
+    await stranger.page.locator(".banner:visible", has_text="'tess' is in use").wait_for()
+    await stranger.page.close()
+    state = await page.context.storage_state()
+    other = replace(person, shown=await opened(browser, PHONE, storage_state=state))
     await other.begin()
-    await page.get_by_text("You are playing in another window").wait_for()
+    await elsewhere.wait_for()
     assert await other.asked()
     await other.check()
     await page.get_by_role("button", name="Play here").tap()
     assert await person.asked()
     await person.check()
+    assert not await elsewhere.count()
     await other.page.get_by_text("You are playing in another window").wait_for()
     await other.page.close()
     await person.try_phony()
     await person.play([*troubles(person, restart), person.run_short])
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
-
-
-async def test_who_takes_a_game_back_is_warned_no_longer(
-    running: Running, browser: Browser
-) -> None:
-    wes = Person(running, await opened(browser), "wes", by_keyboard)
-    await wes.begin()
-    assert await wes.asked()
-    stranger = replace(wes, shown=await opened(browser))
-    await stranger.begin()
-    await stranger.page.locator(".banner:visible", has_text="'wes' is in use").wait_for()
-    await stranger.page.close()
-    other = replace(wes, shown=await beside(wes.page, browser))
-    await other.begin()
-    for person in (wes, other):
-        await person.page.get_by_role("button", name="Play here").click()
-        assert await person.asked()
-        assert not await person.page.get_by_text("You are playing in another window").count()
-    await other.page.locator("[data-at='0']").click()
-    arrow = other.page.locator("tile-board .across")
-    assert await arrow.count() == 1
-    await other.resign()
-    await other.page.locator(".moves").get_by_text("Final score").wait_for()
-    await other.page.locator("[data-at='0']").click()
-    assert await arrow.count() == 0, "nothing is laid any more"
-    await other.page.close()
-    await wes.leave()
+    await page.locator("[data-at='0']").tap()
+    assert await page.locator("tile-board .across").count() == 0, "nothing is laid any more"
 
 
 async def test_phonies_are_challenged_off_and_accepted(

@@ -347,6 +347,7 @@ async def test_with_which_tile_in_the_bag_a_move_wins(url: str, shown: Opened) -
     analyst.say("done", id, stopped=False)
     await page.get_by_role("link", name="Turn 2").click()
     table = page.get_by_role("region", name="By the tile in the bag").locator("tbody")
+    await table.locator("tr").nth(1).wait_for()
     rows = await table.locator("tr").all_inner_texts()
     assert [row.split("\t") for row in rows] == [
         ["?", "25.0 %", "wins", "loses"],
