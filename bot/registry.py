@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, cast
 
 from lexicons.text import did_you_mean
 
@@ -313,29 +313,29 @@ def load_factory(spec: SeatSpec) -> Factory:
     if where.endswith(".py"):
         module = _file_module(Path(where))
     else:
-        _search_last(Path.cwd())
+        _append_to_import_path(Path.cwd())
         try:
             module = import_module(where)
         except ModuleNotFoundError as error:
+            # The module itself, or a package around it, and not something that it imports.
             if error.name is not None and f"{where}.".startswith(f"{error.name}."):
                 raise SeatError(f"there is no module {error.name!r} to be imported") from None
             raise
     factory: Any = getattr(module, name, None)
     if not callable(factory):
-        wrong = f"has no {name!r}" if factory is None else f"has {name!r}, which is no player"
-        raise SeatError(f"{module.__file__} {wrong}{_players_in(module)}")
-    made: Factory = factory
-    return made
+        problem = f"has no {name!r}" if factory is None else f"has {name!r}, which is no player"
+        raise SeatError(f"{module.__file__} {problem}; {_players_in(module)}")
+    return cast("Factory", factory)
 
 
 def _players_in(module: ModuleType) -> str:
-    """Name the players that a module defines, as the end of an error."""
+    """Say which players a module defines, for an error."""
     from .player import Player
 
     kinds = [kind for kind in vars(module).values() if isinstance(kind, type)]
     own = [kind for kind in kinds if kind.__module__ == module.__name__]
     names = ", ".join(kind.__name__ for kind in own if issubclass(kind, Player))
-    return f"; its players: {names}" if names else "; a player derives from bot.player.Player"
+    return f"its players: {names}" if names else "a player derives from bot.player.Player"
 
 
 def create_player(spec: SeatSpec, factory: Factory | None = None) -> Player:
@@ -459,7 +459,7 @@ def _check_options(text: str, options: Mapping[str, str], taken: Mapping[str, bo
         raise SeatError(f"{text!r}: {lacks}")
 
 
-def _search_last(folder: Path) -> None:
+def _append_to_import_path(folder: Path) -> None:
     """Append a folder to the import path, so that nothing in it hides our packages."""
     if str(folder) not in sys.path:
         sys.path.append(str(folder))
@@ -477,7 +477,7 @@ def _file_module(path: Path) -> ModuleType:
         raise SeatError(f"there is no file {str(path)!r}")
     module = module_from_spec(spec)
     sys.modules[name] = module  # dataclasses and pickle look for it there
-    _search_last(path.parent)
+    _append_to_import_path(path.parent)
     try:
         spec.loader.exec_module(module)
     except BaseException:

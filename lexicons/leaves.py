@@ -136,15 +136,17 @@ def possible_leaves(
     counts = np.array(distribution.counts, np.int16)
     kinds = np.arange(len(counts), dtype=np.int16)
     leaves = np.zeros((1, 0), np.uint8)
-    greatest = np.zeros(1, np.int16)
-    taken = np.zeros(1, np.int16)  # of the greatest tile
+    last_tile = np.zeros(1, np.int16)  # of each leave
+    last_count = np.zeros(1, np.int16)  # how often the leave has it
     yield leaves
     for _ in range(rack_size - 1):
-        left = counts - np.where(kinds == greatest[:, np.newaxis], taken[:, np.newaxis], 0)
-        row, tile = np.nonzero((kinds >= greatest[:, np.newaxis]) & (left > 0))
-        taken = np.where(tile == greatest[row], taken[row], 0) + 1
-        greatest = tile.astype(np.int16)
-        leaves = np.column_stack((leaves[row], tile.astype(np.uint8)))
+        # A leave grows by its last tile or a later kind, of which it has none.
+        left = counts - np.where(kinds == last_tile[:, np.newaxis], last_count[:, np.newaxis], 0)
+        parent, added = np.nonzero((kinds >= last_tile[:, np.newaxis]) & (left > 0))
+        is_repeated = added == last_tile[parent]
+        last_count = np.where(is_repeated, last_count[parent], 0) + 1
+        last_tile = added.astype(np.int16)
+        leaves = np.column_stack((leaves[parent], added.astype(np.uint8)))
         yield leaves
 
 

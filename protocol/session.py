@@ -120,10 +120,15 @@ def _state_after(state: State, sender: Side, message: GameMessage) -> State:
 
 
 def _check_seq(sender: Side, message: GameMessage, next_seq: int) -> None:
-    """Check a message's number, if it has to have a certain one; raise PeerError: ``bad_seq``."""
+    """Check the number of a message that is about a certain event.
+
+    Raises:
+        PeerError: ``bad_seq``: it is another event's.
+    """
     seq = getattr(message, "seq", None)
-    if seq is None or isinstance(message, NewGame | GameOver):  # these are allowed at any time
+    if seq is None or isinstance(message, NewGame | GameOver):  # these two may have any number
         return
+    # Drawn has the number of the play that it follows.
     expected = max(next_seq - 1, 0) if isinstance(message, Drawn) else next_seq
     if seq != expected:
         raise PeerError(

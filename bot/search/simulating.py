@@ -287,7 +287,7 @@ class SimulationSearch:
 
 
 def simulated(simulation: Simulation) -> Searched:
-    """Return how far a simulation looks."""
+    """Describe a simulation for the record: its plies, candidates and rollouts."""
     return Searched(
         "simulation",
         plies=None if simulation.plies >= TO_THE_END else simulation.plies,

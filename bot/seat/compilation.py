@@ -84,12 +84,16 @@ class _Step:
         report: Callable[[StepProgress], None],
     ) -> None:
         # The largest first, so that no core is left with one of them at the end.
-        missing.sort(key=lambda kernel: kernel.effort, reverse=True)
-        self._left = deque((kernel, False) for kernel in missing)
-        """Each with whether to wait for it; those that another command compiles come last."""
-        self._total, self._ready = len(kernels), len(kernels) - len(missing)
-        self._compiled = 0
-        self._work_left = self._all_work = sum(kernel.effort for kernel in missing)
+        largest_first = sorted(missing, key=lambda kernel: kernel.effort, reverse=True)
+        self._queue = deque((kernel, False) for kernel in largest_first)
+        """Each with whether to wait for it: a kernel that another command was compiling when its
+        turn came is put back at the end, with True."""
+        self._total = len(kernels)
+        self._ready = len(kernels) - len(missing)
+        self._compiled_here = 0
+        """Of those that are ready, how many this command compiled itself."""
+        self._effort_total = sum(kernel.effort for kernel in missing)
+        self._effort_left = self._effort_total
         self._report = report
         self._lock = threading.Lock()
         self._failure = ""
@@ -100,7 +104,7 @@ class _Step:
         self._report(self._progress())
         threads = [
             threading.Thread(target=self._work, daemon=True)
-            for _ in range(min(usable_cores(), len(self._left)))
+            for _ in range(min(usable_cores(), len(self._queue)))
         ]
         for thread in threads:
             thread.start()
@@ -117,16 +121,16 @@ class _Step:
             raise CompilationFailed(self._failure)
 
     def _progress(self, waits_for: str = "") -> StepProgress:
-        share = 1 - self._work_left / self._all_work
-        return StepProgress(self._ready, self._total, share, self._compiled, waits_for)
+        share = 1 - self._effort_left / self._effort_total
+        return StepProgress(self._ready, self._total, share, self._compiled_here, waits_for)
 
     def _work(self) -> None:
         compiler = None
         while True:
             with self._lock:
-                if not self._left:
+                if not self._queue:
                     return
-                kernel, wait = self._left.popleft()
+                kernel, wait = self._queue.popleft()
                 if wait:
                     self._report(self._progress(kernel.name))
             for _ in range(2):
@@ -138,15 +142,15 @@ class _Step:
                 compiler = None  # it was killed, perhaps for its memory; another one goes on
             with self._lock:
                 if answer == "busy":
-                    self._left.append((kernel, True))
+                    self._queue.append((kernel, True))
                 elif answer:
                     self._ready += 1
-                    self._compiled += answer == "compiled"
-                    self._work_left -= kernel.effort
+                    self._compiled_here += answer == "compiled"
+                    self._effort_left -= kernel.effort
                     self._report(self._progress())
                 else:
                     self._failure = f"{kernel.module}.{kernel.name} can't be compiled; see above"
-                    self._left.clear()
+                    self._queue.clear()
 
     def _start(self) -> subprocess.Popen[str] | None:
         """Start a compiler; None if the step has ended meanwhile."""

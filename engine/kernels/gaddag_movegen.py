@@ -145,13 +145,13 @@ def look_up_graph(search: GaddagRecord, words: WordsRecord) -> None:
 
 @helper
 def look_up_points(search: GaddagRecord, board: BoardRecord) -> None:
-    """Copy what the search needs of points."""
+    """Copy the bonus and the points of tiles from the board to the search."""
     search.bonus = np.uint64(board.bonus)
     search.bonus_tiles = np.uint64(board.bonus_tiles)
-    blank = np.uint64(BLANK_CODE)
-    for letter in range(MAX_LETTERS + 1):
-        search.points[letter] = np.uint64(board.points[letter])
-        search.points[np.uint64(letter) | blank] = np.uint64(board.points[BLANK])
+    blank_flag = np.uint64(BLANK_CODE)
+    for tile in range(MAX_LETTERS + 1):  # 0 is the blank itself
+        search.points[tile] = np.uint64(board.points[tile])
+        search.points[np.uint64(tile) | blank_flag] = np.uint64(board.points[BLANK])
 
 
 @helper

@@ -44,33 +44,34 @@ def enter_prior(tiles: Annotated[U8, 2], weights: F64, table: LeavePriorTable) -
 
 
 @kernel
-def list_multisets(counts: I64, size: int, parts: Annotated[U8, 2]) -> None:
+def list_multisets(counts: I64, size: int, multisets: Annotated[U8, 2]) -> None:
     """Write all multisets of ``size`` tiles from ``counts``, in order.
 
-    ``parts``, [number of multisets, size], is modified in place.
+    ``multisets``, [number of them, size], is modified in place.
     """
     chosen = np.zeros(max(size, 1), np.int64)
     used = np.zeros(len(counts), np.int64)
-    listed, at = 0, 0
+    listed, depth = 0, 0
     tile: Any = 0
     while True:
-        if at == size:
+        if depth == size:
             for nth in range(size):
-                parts[listed, nth] = chosen[nth]
+                multisets[listed, nth] = chosen[nth]
             listed += 1
-            tile = len(counts)
+            tile = len(counts)  # no tile fits, so that the last is given back
         while tile < len(counts) and used[tile] >= counts[tile]:
             tile += 1
         if tile < len(counts):
-            chosen[at] = tile
+            chosen[depth] = tile
             used[tile] += 1
-            at += 1
+            depth += 1
             continue
-        if at == 0:
+        # Give the last tile back, and try those after it.
+        if depth == 0:
             return
-        at -= 1
-        used[chosen[at]] -= 1
-        tile = chosen[at] + 1
+        depth -= 1
+        used[chosen[depth]] -= 1
+        tile = chosen[depth] + 1
 
 
 @kernel

@@ -157,13 +157,15 @@ def _promising(state: StateRecord, slot: SlotRecord, words: WordsRecord) -> Any:
 
 @helper
 def _lanes_in_reach(state: StateRecord, slot: SlotRecord, size: Any) -> Any:
-    """Return the lanes of a size whose bounds reach the worst move kept."""
-    equity_term, values, c = state.subracks.equity_term, state.subracks.values, slot.coefficients
-    # Without stores and wide integers the loop becomes vector instructions, a third of what it was.
+    """Return, as bits, the lanes of a size whose upper bound is the worst equity kept or more."""
+    equity_term, values = state.subracks.equity_term, state.subracks.values
+    # Keep this loop free of stores and of 64-bit integers: so it becomes vector instructions, a
+    # third of what scalar ones take. That is why each coefficient has a name of its own.
     base, threshold = np.int32(slot.fixed * POINT), np.int32(state.top.threshold)
+    c = slot.coefficients
     c0, c1, c2, c3 = np.int32(c[0]), np.int32(c[1]), np.int32(c[2]), np.int32(c[3])
     c4, c5, c6 = np.int32(c[4]), np.int32(c[5]), np.int32(c[6])
-    low, high = np.int32(0), np.int32(0)
+    low_bits, high_bits = np.int32(0), np.int32(0)  # of the result
     for lane in range(LANES):
         bound = np.int32(
             base
@@ -176,9 +178,9 @@ def _lanes_in_reach(state: StateRecord, slot: SlotRecord, size: Any) -> Any:
             + c5 * values[size, 5, lane]
             + c6 * values[size, 6, lane]
         )
-        low = np.int32(low | (_LOW_BITS[lane] if bound >= threshold else 0))
-        high = np.int32(high | (_HIGH_BITS[lane] if bound >= threshold else 0))
-    return np.uint64(np.uint32(high)) << np.uint64(32) | np.uint64(np.uint32(low))
+        low_bits = np.int32(low_bits | (_LOW_BITS[lane] if bound >= threshold else 0))
+        high_bits = np.int32(high_bits | (_HIGH_BITS[lane] if bound >= threshold else 0))
+    return np.uint64(np.uint32(high_bits)) << np.uint64(32) | np.uint64(np.uint32(low_bits))
 
 
 @helper

@@ -147,7 +147,8 @@ def _embedded(name: str, suffix: str) -> str:
 
 def check_rules(rules: Rules, source: str) -> None:
     """Raise ValueError if a game can't be played by these rules."""
-    layout, tiles = rules.layout, rules.distribution.total
+    layout = rules.layout
+    tile_count = rules.distribution.total
     if rules.rack_size > MAX_RACK:
         raise ValueError(
             f"{source}: racks of {rules.rack_size} tiles; at most {MAX_RACK} can be played"
@@ -157,10 +158,10 @@ def check_rules(rules: Rules, source: str) -> None:
             f"{source}: the board {layout.name} has {layout.rows} rows of {layout.columns} "
             "squares; a board is square"
         )
-    if tiles < 2 * rules.rack_size:
+    if tile_count < 2 * rules.rack_size:
         raise ValueError(
             f"{source}: two racks of {rules.rack_size} need {2 * rules.rack_size} tiles; "
-            f"{rules.distribution.name} has {tiles}"
+            f"{rules.distribution.name} has {tile_count}"
         )
     if layout.rows < rules.rack_size:
         raise ValueError(
@@ -171,9 +172,10 @@ def check_rules(rules: Rules, source: str) -> None:
         check_points(rules)
     except ValueError as error:
         raise ValueError(f"{source}: {error}") from None
-    most = tiles - 2 * rules.rack_size
-    if rules.exchange_minimum > max(most, 1):
+    fullest_bag = tile_count - 2 * rules.rack_size
+    # Where the bag is empty from the start nobody exchanges, and the minimum, at least 1, is idle.
+    if rules.exchange_minimum > max(fullest_bag, 1):
         raise ValueError(
             f"{source}: an exchange needs {rules.exchange_minimum} tiles in the bag, which never "
-            f"has more than {most}"
+            f"has more than {fullest_bag}"
         )

@@ -143,19 +143,26 @@ class _Desk:
 
     def _belief(self, played: Replay | None, line: int) -> Believed | None:
         """Return what the play before a line tells; None if there is none, or it tells nothing."""
-        step = played.steps[line - 2] if played and line > 1 else None
-        if step is None or not step.event.kind.is_turn or LOST_TURN in step.event.note.split("\n"):
+        if played is None or line == 1:
             return None
-        rules, words, position = self._rules, self._resources.lexicon, step.before
-        if len(position.racks[1 - step.seat]) < rules.rack_size:  # a part counts as nothing
-            position = position.with_rack(1 - step.seat, ())
-        with suppress(ValueError):  # a phony, or an empty bag
-            move = int(step.event.detail) if step.move is None else step.move
-            seen = observe(position.with_rack(step.seat, ()), move, rules, words)
-            judges, style = Judges(words, rules, self._leaves), Style.of(MODELS["soft"])
-            belief, _ = look(judges, seen.play, seen.counts, style, racks=RACKS)
-            return believed(belief, seen.tiles_now(belief.as_prior()), rules.distribution.alphabet)
-        return None
+        step = played.steps[line - 2]  # lines count from 1
+        if not step.event.kind.is_turn or LOST_TURN in step.event.note.split("\n"):
+            return None
+        rules, words = self._rules, self._resources.lexicon
+        mover, observer = step.seat, 1 - step.seat
+        position = step.before.with_rack(mover, ())
+        if len(position.racks[observer]) < rules.rack_size:  # a rack known in part tells nothing
+            position = position.with_rack(observer, ())
+        # Of an exchange whose tiles weren't shown the file has the number.
+        move = step.move if step.move is not None else int(step.event.detail)
+        try:
+            seen = observe(position, move, rules, words)
+        except ValueError:  # a phony, or an empty bag
+            return None
+        judges = Judges(words, rules, self._leaves)
+        belief, _ = look(judges, seen.play, seen.counts, Style.of(MODELS["soft"]), racks=RACKS)
+        chances = seen.tiles_now(belief.as_prior())
+        return believed(belief, chances, rules.distribution.alphabet)
 
     def _findings(
         self,

@@ -199,9 +199,9 @@ class JournalLock:
         left = os.pread(self._file, 32, 0)
         self.acknowledged = int(left) if left.strip().isdigit() else 0
         """The last commit acknowledged by a host that did not close the journal; 0: none."""
-        self._locked: int | None = None
+        self._lock_descriptor: int | None = None
         try:
-            self._locked = _locked(journal)
+            self._lock_descriptor = _lock_journal(journal)
         except BaseException:
             self.leave()
             raise
@@ -226,8 +226,8 @@ class JournalLock:
 
     def release(self) -> None:
         """Let other hosts in; the journal is closed."""
-        assert self._locked is not None
-        os.close(self._locked)
+        assert self._lock_descriptor is not None
+        os.close(self._lock_descriptor)
         self.path.unlink(missing_ok=True)
         os.close(self._file)
 
@@ -236,33 +236,35 @@ class JournalLock:
 
         The mark of a journal that was not closed stays for the next check.
         """
-        if self._locked is not None:
-            if self._is_new and not os.fstat(self._locked).st_size:
+        if self._lock_descriptor is not None:
+            if self._is_new and not os.fstat(self._lock_descriptor).st_size:
                 self._journal.unlink(missing_ok=True)
-            os.close(self._locked)
+            os.close(self._lock_descriptor)
         if not self.acknowledged:
             self.path.unlink(missing_ok=True)
         os.close(self._file)
 
 
-def _locked(journal: Path) -> int:
+def _lock_journal(journal: Path) -> int:
     """Lock a journal, created if missing; return the descriptor that holds the lock.
 
-    It is a lock of this descriptor, not of the process, so it stays when SQLite closes one of its
-    own. Not ``flock``: over NFS that locks the whole file against SQLite (flock(2)).
+    The lock belongs to the descriptor. A lock of the process would end when SQLite closes any
+    descriptor of the file, and ``flock`` locks the whole file against SQLite over NFS (flock(2)).
+    On other systems than Linux nothing is locked here: there the lock file has to do.
     """
-    file = os.open(journal, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(journal, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     if sys.platform != "linux":
-        return file  # such locks are missing or made otherwise: the lock file has to do
-    lock = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, LOCKED_BYTE, 1, 0)  # struct flock
+        return descriptor
+    # struct flock: type, whence, start, length, pid; 0q pads it.
+    lock = struct.pack("hhqqi0q", fcntl.F_WRLCK, os.SEEK_SET, LOCKED_BYTE, 1, 0)
     try:
-        fcntl.fcntl(file, fcntl.F_OFD_SETLK, lock)
+        fcntl.fcntl(descriptor, fcntl.F_OFD_SETLK, lock)
     except OSError as error:
-        os.close(file)
+        os.close(descriptor)
         if isinstance(error, BlockingIOError):
             raise _in_use(journal) from None
         raise
-    return file
+    return descriptor
 
 
 def _in_use(journal: Path) -> InUse:

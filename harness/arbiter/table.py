@@ -75,7 +75,7 @@ class _Side:
     session: ArbiterSession | None = None
     live: bool = False
     """Whether it has reported ready since it last came."""
-    been_live: bool = False
+    has_been_live: bool = False
     """Whether it has ever reported ready to this table; False at first in a restored game."""
     failures: int = 0
     disconnects: int = 0
@@ -210,15 +210,15 @@ class Table:
     def begin_turn(self, now_ms: int) -> Effects:
         """Start the clock of the seat to move, and ask it.
 
-        In a restored game, wait for an absent seat as long as the hold lasts: its absence is the
-        host's fault.
+        In a restored game the clock of a seat that has not come back yet starts at the end of
+        ``_hold_until``: its absence is the host's fault.
         """
         seat = self.book.on_turn
         if seat is None or self.book.clock_runs:
             return Effects()
-        if self._seats[seat].been_live or now_ms >= self._hold_until:
-            return self._ask(seat, now_ms)
-        return Effects()
+        if not self._seats[seat].has_been_live and now_ms < self._hold_until:
+            return Effects()
+        return self._ask(seat, now_ms)
 
     def receive(
         self,
@@ -372,7 +372,7 @@ class Table:
 
     def _seat_is_ready(self, seat: int, ready: Ready, now_ms: int) -> Effects:
         side, book = self._seats[seat], self.book
-        side.live = side.been_live = True
+        side.live = side.has_been_live = True
         if book.game is None:
             self._nonces.take_ready(seat, ready)
             return self._settle_draws(seat, now_ms)

@@ -222,7 +222,7 @@ def configure(
         check_time_control(control)
         users = any(spec.kind == "local" and not spec.built_in for spec in specs)
         contained = users and containment().apart
-        _check_shared_draws(specs, settings, contained=contained, tests=test is not None)
+        _check_shared_draws(specs, settings, contained=contained, is_tested=test is not None)
         words = options.load_equipped(equipment)
         for spec, name in zip(specs, names, strict=True):
             SeatMaker(spec, name, equipment).check(words)
@@ -292,16 +292,20 @@ def _time_control(
 
 
 def _check_shared_draws(
-    specs: Sequence[SeatSpec], settings: EventSettings, *, contained: bool, tests: bool
+    specs: Sequence[SeatSpec], settings: EventSettings, *, contained: bool, is_tested: bool
 ) -> None:
-    """Check that all seats may share draws, if the settings need that, or fail."""
-    reasons = [(spec.text, spec.may_remember(contained=contained)) for spec in specs]
-    why = next((f"{text} could: {why}" for text, why in reasons if why), None)
-    if why is None:
+    """Fail if a seat could remember earlier games where a seed or a sequential test forbids it."""
+    reasons = {spec.text: spec.may_remember(contained=contained) for spec in specs}
+    rememberers = [(text, why) for text, why in reasons.items() if why]
+    if not rememberers:
         return
     if settings.seed is not None:
-        raise CommandFailed(f"--seed is for seats that carry nothing to their next game; {why}")
-    if tests and not all(other.starts_afresh for other in specs):
+        text, why = rememberers[0]
+        raise CommandFailed(
+            f"--seed is for seats that carry nothing to their next game; {text} could: {why}"
+        )
+    # Files that a seat leaves behind spoil no test; a process that goes on does.
+    if is_tested and not all(spec.starts_afresh for spec in specs):
         raise CommandFailed(
             "a sequential test counts games that are alike; both seats must start afresh on this "
             "machine for each game"
@@ -442,7 +446,7 @@ def resumed_config(
                 moved.append(line)
             specs = [parse_seat(seat) for seat in seats]
             contained, tests = bool(config.contained), config.test is not None
-            _check_shared_draws(specs, settings, contained=contained, tests=tests)
+            _check_shared_draws(specs, settings, contained=contained, is_tested=tests)
             _check_openings(config.openings, specs, rules_in_play(config.rules_in_play))
     return msgspec.structs.replace(
         config,

@@ -406,7 +406,18 @@ async def _serve(
 def _server(
     journal: Journal, settings: ServerFile, drain_s: float, access: AccessFiles, house: House
 ) -> MatchServer:
-    """Return a server of the games of a journal."""
+    """Return a server of the games of a journal.
+
+    A player's name stays the player's: the bot for people that has it by now is left out.
+    """
+    players = journal.claimed_names() | (access.tokens.read().keys() if access.tokens else set())
+    taken = [name for name in LEVELS if name in players and name not in settings["bots"]]
+    if taken:
+        options.print_notice(
+            f"players have the names {', '.join(taken)}, so the bots of these names are left out; "
+            "under [bots] they may have other names"
+        )
+    house.leave_out(taken)
     return MatchServer(
         house.tables,
         journal,

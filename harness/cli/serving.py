@@ -8,7 +8,7 @@ import gc
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
@@ -123,7 +123,7 @@ class House:
         seed: int | None = None,
         hidden: tuple[Path, ...] = (),
     ) -> None:
-        self.specs, self._equipment = specs, equipment
+        self.specs, self._equipment = dict(specs), equipment
         self._seed, self._hidden = seed, hidden
         self._makers: list[SeatMaker] = []
         self._lent: dict[str, SeatMaker] = {}
@@ -170,6 +170,13 @@ class House:
 
     def _seat(self, maker: SeatMaker, lexicon: Lexicon) -> Seat:
         return maker.open(lexicon, next(self._numbers))
+
+    def leave_out(self, names: Iterable[str]) -> None:
+        """Offer no bots of these names."""
+        for name in names:
+            self.specs.pop(name, None)
+            for kind in self.tables:
+                kind.bots.pop(name, None)
 
     async def lend(self, name: str) -> Worker:
         """Start or dial a bot for an arbiter elsewhere."""

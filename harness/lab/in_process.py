@@ -42,12 +42,13 @@ class FullKnowledgePlayer(Strategy):
         time: str = "",
         bag: str = "",
     ) -> None:
+        # The options of a seat, as text; ``settings_of`` has their defaults.
         super().__init__(settings_of(candidates, plies, iterations, time, bag))
-        self._seen: Rack | None = None
+        self._opponent_rack: Rack | None = None
 
     def see(self, rack: Rack) -> None:
         """Look at the opponent's rack, before each choice."""
-        self._seen = rack
+        self._opponent_rack = rack
 
     def begin(self, view: View) -> Searching:
         """Begin a search with both racks known.
@@ -55,9 +56,9 @@ class FullKnowledgePlayer(Strategy):
         Raises:
             RuntimeError: ``see`` was not called.
         """
-        if self._seen is None:
+        if self._opponent_rack is None:
             raise RuntimeError("full-knowledge was not shown its opponent's rack; see play_game")
-        return super().begin(view.holding(view.rack, self._seen))
+        return super().begin(view.holding(view.rack, self._opponent_rack))
 
 
 def dealt(rules: Rules, secret: bytes) -> Game:

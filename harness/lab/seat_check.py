@@ -239,7 +239,8 @@ class _Seat:
             text.partition("\n")[2].partition("\nexit status: ")[0] for text in book.evidence
         ]
         problem = "\n".join(dict.fromkeys(evidence or faults or self.last_words))
-        score = f"{ended.scores[me]}–{ended.scores[1 - me]}"
+        how = {None: "tied", me: "won"}.get(ended.winner, "lost")
+        result = f"{how} {ended.scores[me]}–{ended.scores[1 - me]}"
         longest_ms = max((turn.think_ms for turn in book.turns if turn.seat == me), default=None)
         printed = await self._printed(is_cut=bool(evidence))
         is_fine = [not isinstance(record, Failed) or record.seat != me for record in records]
@@ -248,7 +249,7 @@ class _Seat:
         if until.game and until.game.over is None and until.game.position.on_turn == me:
             position = write_cgp(as_seen(until.game.position), rules)
         turn, seed = len(until.turns) + bool(position), self.seed(name)
-        return Asked(phase, bag, score, longest_ms, problem, printed, position, turn, seed)
+        return Asked(phase, bag, result, longest_ms, problem, printed, position, turn, seed)
 
     async def close(self) -> None:
         worker, self._worker = self._worker, None

@@ -46,6 +46,8 @@ UNUSED_SHARE = 0.01
 
 MOST_ABSENT_S = 60
 """What a name may owe for games that it was not ready for, in seconds of its opponents' time."""
+_ABSENT_AT_ONCE = 4
+"""Players of an address that may owe as much before its others have to wait."""
 
 GAME_BYTES = 8 << 10
 """What a game is charged for its place in the journal; one without thoughts takes 7 kB."""
@@ -424,7 +426,7 @@ class Admissions:
         self._journal = Ledger(lambda: _bucket(1, 3_600))
         """Shares of what an address may write to the journal an hour."""
         self._absences = Ledger(lambda: Bucket(MOST_ABSENT_S / 2, 1))
-        self._absences_by_address = Ledger(lambda: Bucket(4 * MOST_ABSENT_S, 1))
+        self._absences_by_address = Ledger(lambda: Bucket(_ABSENT_AT_ONCE * MOST_ABSENT_S, 1))
 
     def change(self, config: Admission) -> None:
         """Apply other limits; open connections keep their own budgets."""
@@ -602,8 +604,9 @@ class Admissions:
             PeerError: it has sought too many, or was not ready for one.
         """
         now, block = self.clock(), block_of(address)
-        by_address = self._absences_by_address.bucket(block, now).owed(now)
-        owed = max(self._absences.bucket(name, now).owed(now), by_address - 4 * MOST_ABSENT_S)
+        owed_by_name = self._absences.bucket(name, now).owed(now)
+        owed_by_address = self._absences_by_address.bucket(block, now).owed(now)
+        owed = max(owed_by_name, owed_by_address - _ABSENT_AT_ONCE * MOST_ABSENT_S)
         if owed > 0:
             absent = f"you were not ready for a game; seek again in {ceil(owed)} s"
             raise PeerError("busy", absent, retry="later")
@@ -613,10 +616,11 @@ class Admissions:
     def note_absence(self, name: str, address: str, seconds: float) -> None:
         """Make a player that let its opponent wait in vain wait as long itself.
 
-        An address may have four such players at once before its other players have to wait, too.
+        An address may have ``_ABSENT_AT_ONCE`` such players before its others have to wait, too.
         Nobody has to wait for more than ``MOST_ABSENT_S``.
         """
         now, seconds = self.clock(), min(seconds, MOST_ABSENT_S)
         self._absences.bucket(name, now).spend(seconds, now)
         bucket = self._absences_by_address.bucket(block_of(address), now)
-        bucket.spend(min(seconds, 5 * MOST_ABSENT_S - bucket.owed(now)), now)
+        most_owed = (_ABSENT_AT_ONCE + 1) * MOST_ABSENT_S
+        bucket.spend(min(seconds, most_owed - bucket.owed(now)), now)

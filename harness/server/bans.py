@@ -108,14 +108,14 @@ def check_name(name: str) -> None:
 
 
 def check_whom(whom: str) -> None:
-    """Check that who is to be kicked or banned is an address or a network if it looks like one.
+    """Refuse what looks like an address or a network and is none; all else is a name.
 
     Raises:
-        PeerError: ``bad_act``: it looks like one and is neither.
+        PeerError: ``bad_act``.
     """
     if LIKE_AN_ADDRESS.fullmatch(whom) and _network(whom) is None:
-        such_as = "such as 192.0.2.1, 192.0.2.0/24 or 2001:db8::/32"
-        raise PeerError("bad_act", f"{whom!r} is no address and no network, {such_as}")
+        examples = "192.0.2.1, 192.0.2.0/24 or 2001:db8::/32"
+        raise PeerError("bad_act", f"{whom!r} is no address and no network, such as {examples}")
 
 
 def _plain(whom: str) -> str:

@@ -39,13 +39,16 @@ class Claims:
 
     def __init__(self, journal: Journal) -> None:
         self._journal = journal
-        keys = journal.rows("SELECT value FROM state WHERE key = 'origins'")
-        self._key = str(keys[0][0]) if keys else secrets.token_hex(16)
-        journal.change_soon((_KEEP_KEY, (self._key,)))
+        stored = journal.rows("SELECT value FROM state WHERE key = 'origins'")
+        self._hash_key = str(stored[0][0]) if stored else secrets.token_hex(16)
+        if not stored:
+            journal.change_soon((_KEEP_KEY, (self._hash_key,)))
         self.event = self._hashed("event")[:16]
-        """The id of what is played in this journal."""
+        """The public id of what is played in this journal; it follows from the key, and so is the
+        same after a restart."""
         rows = journal.rows("SELECT name, block, at FROM origins ORDER BY at")
-        self._origins = {name: _Origin(block, claimed_s) for name, block, claimed_s in rows}
+        self._origins = {name: _Origin(block, at) for name, block, at in rows}
+        """By name; that of a claim is dropped once its name has played a game."""
         self._unused = Counter(
             origin.block for name, origin in self._origins.items() if self._is_claim(name)
         )
@@ -141,7 +144,7 @@ class Claims:
     def _stored_names(
         self, name: str, origin: _Origin
     ) -> tuple[tuple[str, tuple[str | float, ...]], ...]:
-        return (_KEEP_KEY, (self._key,)), (_KEEP, (name, *origin))
+        return (_KEEP_KEY, (self._hash_key,)), (_KEEP, (name, *origin))
 
     def _forget(self, name: str) -> None:
         origin = self._origins.pop(name, None)
@@ -150,4 +153,4 @@ class Claims:
             self._unused += Counter()  # drops networks that have none
 
     def _hashed(self, block: str) -> str:
-        return hmac.digest(self._key.encode(), block.encode(), "sha256").hex()
+        return hmac.digest(self._hash_key.encode(), block.encode(), "sha256").hex()

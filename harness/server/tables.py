@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
@@ -42,7 +42,7 @@ class TableKind:
 
     lexicon: Lexicon
     rules: Rules = field(default_factory=load_rules)
-    bots: Mapping[str, Callable[[], Seat]] = field(default_factory=dict)
+    bots: dict[str, Callable[[], Seat]] = field(default_factory=dict)
     """Makes a seat for a built-in bot, by name."""
     time: TimeControl | None = None
     """None: the server's clock."""

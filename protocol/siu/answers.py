@@ -215,20 +215,25 @@ def parse_answer(line: str) -> Answer | None:
 
 
 def _read_option(words: list[str]) -> Option | None:
+    """Read ``NAME type TYPE``, then ``default``, ``min``, ``max`` and ``var``, each with a text.
+
+    Return None if name or type is missing.
+    """
     type_index = words.index("type")
     name, rest = " ".join(words[:type_index]), words[type_index + 1 :]
     if not name or not rest:
         return None
-    values: list[tuple[str, list[str]]] = []
-    for word in rest[1:]:
+    kind, *rest = rest
+    attributes: list[tuple[str, list[str]]] = []
+    for word in rest:
         if word in ("default", "min", "max", "var"):
-            values.append((word, []))
-        elif values:
-            values[-1][1].append(word)
-    last = {key: " ".join(text) for key, text in values}
-    choices = tuple(" ".join(text) for key, text in values if key == "var")
-    least, most = _whole(last.get("min", "")), _whole(last.get("max", ""))
-    return Option(name, rest[0], last.get("default"), least, most, choices)
+            attributes.append((word, []))
+        elif attributes:
+            attributes[-1][1].append(word)
+    texts = {key: " ".join(text) for key, text in attributes}  # of one that is repeated, the last
+    choices = tuple(" ".join(text) for key, text in attributes if key == "var")
+    least, most = _whole(texts.get("min", "")), _whole(texts.get("max", ""))
+    return Option(name, kind, texts.get("default"), least, most, choices)
 
 
 def _read_info(words: list[str]) -> Answer:

@@ -60,7 +60,7 @@ def write_checkpoint(path: Path, about: Mapping[str, Any], arrays: Arrays) -> No
 
 
 def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[Any]]]:
-    """Return a state's JSON values and its arrays, which are writable.
+    """Return what a checkpoint says about the training, as JSON has it, and its arrays, writable.
 
     Raises:
         CheckpointError: the file is no checkpoint, or incomplete.
@@ -68,22 +68,23 @@ def read_checkpoint(path: Path) -> tuple[dict[str, Any], dict[str, npt.NDArray[A
     """
     content = path.read_bytes()
     head, _, _ = content[:128].partition(b"\n")
-    name, _, digest = head.rpartition(b" ")
-    if name != _FORMAT:
+    format_name, _, digest = head.rpartition(b" ")
+    if format_name != _FORMAT:
         raise CheckpointError(f"{path} is no checkpoint of a training; those begin {_FORMAT!r}")
-    rest = memoryview(content)[len(head) + 1 :]
-    if hashlib.sha256(rest).hexdigest().encode() != digest:
+    body_start = len(head) + 1
+    if hashlib.sha256(memoryview(content)[body_start:]).hexdigest().encode() != digest:
         raise CheckpointError(
             f"{path} is damaged or was cut short ({len(content):,} bytes); delete it to begin anew"
         )
-    offset = content.index(b"\n", len(head) + 1) + 1
-    header, arrays = json.loads(content[len(head) + 1 : offset]), {}
-    for name, kind, shape in header["arrays"]:
+    offset = content.index(b"\n", body_start) + 1  # of the first array
+    index = json.loads(content[body_start:offset])
+    arrays = {}
+    for name, kind, shape in index["arrays"]:
         count = int(np.prod(shape))
         array = np.frombuffer(content, np.dtype(kind), count, offset).reshape(shape).copy()
         arrays[name] = array
         offset += array.nbytes
-    return header["about"], arrays
+    return index["about"], arrays
 
 
 @contextmanager

@@ -153,12 +153,13 @@ def _escaped(text: str) -> str:
 def as_csv(event: Event) -> str:
     """Return all tables in one: a line per value, with its table, row and column."""
     rows: list[tuple[Any, ...]] = [("table", "row", "column", "value")]
-    rows += [("match", *line) for line in _flat(event.match.values if event.match else {})]
+    if event.match:
+        rows += [("match", *line) for line in _flat(event.match.values)]
     for sheet in event.sheets:
         heads = [field.name or field.head for field in sheet.fields]
         for row in sheet.rows:
-            values = zip(heads[1:], row[1:], strict=True)
-            rows += [(sheet.key, row[0], *value) for value in values if value[1] is not None]
+            cells = zip(heads[1:], row[1:], strict=True)
+            rows += [(sheet.key, row[0], head, cell) for head, cell in cells if cell is not None]
     return csv_text(rows)
 
 
