@@ -235,9 +235,9 @@ def test_a_match_that_was_killed_goes_on_without_the_file_of_its_openings(
     """By another way of its messages, and extended: neither changes its games."""
     folder, link, file = tmp_path / "match", tmp_path / "link", openings(tmp_path)
     link.symlink_to(folder)
-    play = ["match", *PLAY, "--time", "1m", "--openings", file, "--transport", "pipe"]
-    play += ["--concurrency", "2"]
-    kill_after(1, folder, *play, "--games", str(GAMES - 1), "--out", folder)
+    play = ("match", *PLAY, "--time", "1m", "--concurrency", "2", "--openings", file)
+    pipe = ("--transport", "pipe", "--games", str(GAMES - 1))
+    kill_after(1, folder, *play, *pipe, "--out", folder)
     file.unlink()
     kill_after(4, folder, "match", "--resume", link)
     assert len(FolderContents(folder).results) < GAMES - 1

@@ -49,8 +49,8 @@ async def test_a_game_in_polish_goes_on_after_a_kill_though_its_table_is_gone(
     table = f'[tables.polish]\nrules = "polish"\nlexicon = "{words}"\n'
     with serving(tmp_path, settings=MAIN_TABLE + table) as server:
         ann, bob = [await Client.login(server.url, name) for name in ("ann", "bob")]
-        for player, other in ((ann, "bob"), (bob, "ann")):
-            await player.channel.send(Seek(opponent=other, table="polish"))
+        for player, opponent in ((ann, "bob"), (bob, "ann")):
+            await player.channel.send(Seek(opponent=opponent, table="polish"))
         game, _ = await asyncio.gather(ann.get_ready(), bob.get_ready())
         mover, other, turn = await on_turn(ann, bob)
         await mover.play(turn, f"-{turn.rack[:3]}")
