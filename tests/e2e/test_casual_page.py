@@ -237,7 +237,7 @@ async def test_a_browser_without_storage_and_a_bot_that_is_gone(
     await eve.press("Start")
     await eve.asked()
     await eve.resign()
-    server.tables.main.bots.pop("vanilla")  # type: ignore[attr-defined]
+    del server.tables.main.bots["vanilla"]
     await eve.press("Again, seats swapped")
     await shown.page.locator(".banner:visible", has_text="a bot of this server").wait_for()
     await shown.page.get_by_label("greedy").check()

@@ -12,6 +12,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -23,9 +24,10 @@ from tables import tables
 
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import files_at
+from harness.cli import options
 from harness.cli.access_files import AccessFiles, rereading
 from harness.cli.failing import CommandFailed
-from harness.cli.serve import ServerFile, _defaults, _started, retention_of
+from harness.cli.serve import ServerFile, _bots, _defaults, _server, _started, retention_of
 from harness.cli.serving import House
 from harness.server.admission import Admission
 from harness.server.certificate import Certificate
@@ -97,6 +99,21 @@ def test_players_see_neither_journal_nor_tokens(
     monkeypatch.setattr("harness.cli.serve.House", Seen)
     assert tilewire("serve", "--db", db, "--tokens", tokens, "--admins", admins) == 1
     assert hidden == [(tokens, admins, *files_at(db))]
+
+
+async def test_a_bot_for_people_is_left_out_where_a_player_has_its_name(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    settings = _defaults() | ServerFile(bots={"expert": "greedy"})
+    house = House(_bots(settings), options.equipment_named(settings, threads=1, ponder=False))
+    access = AccessFiles(None, None, None)
+    with closing(Journal(tmp_path / "games.db")) as journal:
+        await journal.claim_name("club", "hash of a token")
+        await journal.claim_name("expert", "hash of a token")
+        server = _server(journal, settings, 0, access, house)
+    assert "club" not in server.tables.main.bots
+    assert server.tables.main.bots.keys() >= {"casual", "expert"}, "[bots] has its own way"
+    assert "names club, so" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
