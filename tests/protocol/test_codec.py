@@ -19,7 +19,7 @@ from protocol.codec import (
     MAX_STRING,
     MSGPACK,
     Codec,
-    of_a_frame,
+    fit_into_frame,
 )
 from protocol.errors import PeerError
 from protocol.messages import MESSAGES, Hello, Info, Message, Ping, Played, Ready, StandingList
@@ -318,6 +318,6 @@ def test_a_list_has_as_many_entries_as_a_frame_holds(letter: str, entries: int) 
             round=1, rounds=9, paused=False, over=False, rows=(1_000 * (row,))[:most], games=()
         )
 
-    message = of_a_frame(listing, 1_000)
+    message = fit_into_frame(listing, 1_000)
     assert len(message.rows) == entries
     assert all(len(codec.encode(message)) <= MAX_FRAME for codec in CODECS.values())
