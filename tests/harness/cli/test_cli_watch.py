@@ -200,16 +200,16 @@ def test_a_server_that_does_not_come_back(tilewire: CommandLine) -> None:
 
 def test_a_gap_is_filled(tilewire: CommandLine) -> None:
     asked = 0
+    scripts: tuple[list[Message], ...] = (
+        [OFFER, STARTED, PLAYS[0], PLAYS[2]],
+        [resumed(3), *PLAYS[2:], OVER],
+    )
 
     async def forgetful(channel: Channel, _request: object) -> None:
         nonlocal asked
         await channel.receive()
         await channel.send(Welcome(name="scripted"))
-        told: tuple[list[Message], ...] = (
-            [OFFER, STARTED, PLAYS[0], PLAYS[2]],
-            [resumed(3), *PLAYS[2:], OVER],
-        )
-        for answers in told:
+        for answers in scripts:
             assert (await channel.receive()).content == Watch(game=GAME)
             asked += 1
             for answer in answers:
