@@ -33,8 +33,8 @@ def lending() -> dict[str, Any]:
     async def lend(_name: str) -> Worker:
         return Worker(MemoryChannel.pair()[0])
 
-    bots = {"house": lambda: Passer("house")}
-    return {"offered": ServerTables(TableKind(lexicon=words(), bots=bots)), "open_bot": lend}
+    main = TableKind(lexicon=words(), bots={"house": lambda: Passer("house")})
+    return {"offered": ServerTables(main), "open_bot": lend}
 
 
 @pytest.fixture

@@ -296,6 +296,7 @@ async def test_time_that_is_given_outlives_the_server(tmp_path: Path) -> None:
         await ann.resume(turn.game, -1)
         offer = await ann.expect(NewGame)
         assert offer.clocks is not None
+        assert offer.you is not None
         return offer.clocks[offer.you], offer.clocks[1 - offer.you]
 
     async with running(tmp_path) as there:

@@ -73,14 +73,14 @@ async def hosted(folder: Path, manners: tuple[str, str], time: TimeControl) -> E
 
     A program's manners are those of ``folder_bot.py``, or it is ``ours``, which has to end well.
     """
-    seats = [engine_seat(f"files:{folder}/{name}?name={name}", LEXICON) for name in NAMES]
+    ann, bob = (engine_seat(f"files:{folder}/{name}?name={name}", LEXICON) for name in NAMES)
     with ExitStack() as stack:
         for name, manner in zip(NAMES, manners, strict=True):
             (folder / name).mkdir()
-            bot: tuple[object, ...] = sys.executable, BOT, folder / name, "host.txt", "bot.txt"
+            theirs = sys.executable, BOT, folder / name, "host.txt", "bot.txt", manner
             ours = (*COMMAND, "files", folder / name, "--bot", "static")
-            process = stack.enter_context(running(*(ours if manner == "ours" else (*bot, manner))))
-        book = await play_engine(*seats, time, LEXICON, folder)
+            process = stack.enter_context(running(*(ours if manner == "ours" else theirs)))
+        book = await play_engine(ann, bob, time, LEXICON, folder)
         assert book.ended is not None
         if manners[-1] == "ours":
             other, own = book.ended.scores
