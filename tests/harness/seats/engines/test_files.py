@@ -31,16 +31,7 @@ from harness.seats.engines.files_host import FilesHost
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
-from protocol.messages import (
-    Decline,
-    GameOver,
-    Message,
-    Move,
-    NewGame,
-    Ready,
-    Refused,
-    YourTurn,
-)
+from protocol.messages import Decline, GameOver, Message, Move, NewGame, Ready, Refused, YourTurn
 from protocol.parts import TimeControl
 
 LEXICON = load_lexicon()
