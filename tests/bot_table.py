@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from bot.player import Player
 from bot.seat.connection import BotRunner
 from bot.seat.player_thread import Bot
 from engine.movegen.generator import legal_moves
@@ -300,6 +301,17 @@ async def seated(runner: BotRunner, table: TestArbiter) -> AsyncIterator[asyncio
     finally:
         talk.cancel()
         await asyncio.gather(talk, return_exceptions=True)
+
+
+@asynccontextmanager
+async def begun(
+    table: TestArbiter, make: Callable[[], Player], **given: Any
+) -> AsyncIterator[BotRunner]:
+    """Begin a game of a table with a bot."""
+    runner = a_bot("b", make, **given)
+    async with seated(runner, table):
+        await table.begin()
+        yield runner
 
 
 async def caught_up(runner: BotRunner, table: TestArbiter) -> None:

@@ -67,8 +67,6 @@ AREAS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
             "tests/protocol/test_conversation.py",
             "tests/protocol/test_pipe.py",
             "tests/protocol/test_seat_nonce.py",
-            "tests/protocol/test_link.py",
-            "tests/protocol/test_conversation_machine.py",
         ),
     ),
     "journal": (

@@ -205,7 +205,11 @@ def test_a_gap_is_filled(tilewire: CommandLine) -> None:
         nonlocal asked
         await channel.receive()
         await channel.send(Welcome(name="scripted"))
-        for answers in [OFFER, STARTED, PLAYS[0], PLAYS[2]], [resumed(3), *PLAYS[2:], OVER]:
+        told: tuple[list[Message], ...] = (
+            [OFFER, STARTED, PLAYS[0], PLAYS[2]],
+            [resumed(3), *PLAYS[2:], OVER],
+        )
+        for answers in told:
             assert (await channel.receive()).content == Watch(game=GAME)
             asked += 1
             for answer in answers:

@@ -375,7 +375,7 @@ def contents(folder: Path) -> dict[Path, bytes]:
 
 def test_a_terminal_of_few_characters_gets_others_and_json_whole() -> None:
     known = {"tea": True, "Жé": False, "😀": False}
-    told = []
+    told = list[str]()
     for command in (("token", "--help"), ("lexicon", "check", *known, "--json")):
         done = subprocess.run(
             [*COMMAND, *command],

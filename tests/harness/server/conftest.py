@@ -33,8 +33,8 @@ def lending() -> dict[str, Any]:
     async def lend(_name: str) -> Worker:
         return Worker(MemoryChannel.pair()[0])
 
-    main = TableKind(lexicon=words(), bots={"house": lambda: Passer("house")})
-    return {"offered": ServerTables(main), "open_bot": lend}
+    kind = TableKind(lexicon=words(), bots={"house": lambda: Passer("house")})
+    return {"offered": ServerTables(kind), "open_bot": lend}
 
 
 @pytest.fixture
