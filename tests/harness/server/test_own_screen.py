@@ -20,11 +20,7 @@ from harness.matches.pairings import Round
 from harness.matches.tournament import Tournament
 from harness.server import own_screen
 from harness.server.own_screen import OwnScreen, why_not_live
-from protocol.messages import (
-    Info,
-    Move,
-    Resign,
-)
+from protocol.messages import Info, Move, Resign
 from protocol.parts import Candidate
 
 

@@ -31,16 +31,7 @@ from harness.seats.engines.files_host import FilesHost
 from lexicons.store import load_lexicon
 from protocol.channel import ChannelClosed
 from protocol.errors import PeerError
-from protocol.messages import (
-    Decline,
-    GameOver,
-    Message,
-    Move,
-    NewGame,
-    Ready,
-    Refused,
-    YourTurn,
-)
+from protocol.messages import Decline, GameOver, Message, Move, NewGame, Ready, Refused, YourTurn
 from protocol.parts import TimeControl
 
 LEXICON = load_lexicon()
@@ -73,14 +64,14 @@ async def hosted(folder: Path, manners: tuple[str, str], time: TimeControl) -> E
 
     A program's manners are those of ``folder_bot.py``, or it is ``ours``, which has to end well.
     """
-    first, second = [engine_seat(f"files:{folder}/{name}?name={name}", LEXICON) for name in NAMES]
+    ann, bob = (engine_seat(f"files:{folder}/{name}?name={name}", LEXICON) for name in NAMES)
     with ExitStack() as stack:
         for name, manner in zip(NAMES, manners, strict=True):
             (folder / name).mkdir()
-            bot: tuple[object, ...] = sys.executable, BOT, folder / name, "host.txt", "bot.txt"
+            theirs = sys.executable, BOT, folder / name, "host.txt", "bot.txt", manner
             ours = (*COMMAND, "files", folder / name, "--bot", "static")
-            process = stack.enter_context(running(*(ours if manner == "ours" else (*bot, manner))))
-        book = await play_engine(first, second, time, LEXICON, folder)
+            process = stack.enter_context(running(*(ours if manner == "ours" else theirs)))
+        book = await play_engine(ann, bob, time, LEXICON, folder)
         assert book.ended is not None
         if manners[-1] == "ours":
             other, own = book.ended.scores

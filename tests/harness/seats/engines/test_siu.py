@@ -26,12 +26,7 @@ from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import EngineChoice
 from harness.seats.engines.process import EngineFailed, EngineProcess
 from harness.seats.engines.siu import SiuEngine
-from harness.seats.engines.siu_terms import (
-    SearchResults,
-    game_so_far,
-    score_error,
-    trial,
-)
+from harness.seats.engines.siu_terms import SearchResults, game_so_far, score_error, trial
 from protocol.channel import now_ms
 from protocol.siu.answers import InfoGen
 
