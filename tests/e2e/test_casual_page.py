@@ -145,7 +145,7 @@ async def find_again(ann: Visitor, browser: Browser) -> Visitor:
     state = await ann.page.context.storage_state()
     await ann.page.context.close()
     ann = await visitor(ann.running, browser, ann.name, storage_state=state)
-    await ann.press("Go on against greedy")
+    await ann.page.get_by_role("button", name="Go on against greedy").tap()
     await ann.asked()
     assert await ann.button("Take back").is_visible(), "the server knows that it is casual"
     return ann
