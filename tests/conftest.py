@@ -41,10 +41,7 @@ App.console = property(lambda _: Console())  # type: ignore[assignment]
 REAL_CLOCKS = (
     "tests/compatibility/",
     "tests/e2e/",
-    "tests/bot/test_equipment.py",
-    "tests/bot/seat/test_fork_server.py",
-    "tests/bot/seat/test_runner",
-    "tests/bot/seat/test_seat_time.py",
+    "tests/bot/seat/test_runner.py",
     "tests/bot/seat/test_worker.py",
     "tests/harness/seats/engines/",
     "tests/harness/arbiter/test_bad_peers.py",
@@ -66,20 +63,14 @@ PATIENT = tuple(
 tests that come first none is.
 """
 
+PURE = ("tests/harness/seats/engines/test_magpie_moves.py",)
+"""Files among them whose tests look at no clock."""
+
 CHAINS = "real clocks", "processes"
 
 PROCESSES = (
-    *(
-        f"tests/e2e/test_{name}.py"
-        for name in (
-            "examples",
-            "matches",
-            "privacy",
-            "tables",
-            "tournament_cluster",
-            "tournaments",
-        )
-    ),
+    *(f"tests/e2e/test_{name}.py" for name in ("examples", "matches", "privacy", "tables")),
+    "tests/e2e/test_tournament",
     "tests/compatibility/",
     "tests/harness/cli/test_cli_train.py",
 )
@@ -121,7 +112,7 @@ def _chain(nodeid: str) -> str | None:
     """Return which chain a test is in, if in any."""
     if nodeid.startswith(PROCESSES):
         return "processes"
-    has_real_clocks = nodeid.startswith(REAL_CLOCKS) and not nodeid.startswith(PATIENT)
+    has_real_clocks = nodeid.startswith(REAL_CLOCKS) and not nodeid.startswith((*PATIENT, *PURE))
     return "real clocks" if has_real_clocks else None
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import chromium, launched
+from e2e.browsing import Opened, chromium, launched, opened
 from e2e.processes import Server, serving
 
 if TYPE_CHECKING:
@@ -40,3 +40,12 @@ async def browser() -> AsyncIterator[Browser]:
         pytest.skip("no Chromium is here; install it with: apt-get install chromium")
     async with launched() as browser:
         yield browser
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def shown(browser: Browser) -> AsyncIterator[Opened]:
+    """A page in a window of its own; the browser complains of nothing on it."""
+    shown = await opened(browser)
+    yield shown
+    assert shown.said == []
+    await shown.page.close()

@@ -31,26 +31,29 @@ SLOW_S = 4.0
 class Hosts:
     """Three servers that stand by for each other; has the methods of one ``Server``."""
 
-    def __init__(self, folder: Path, database: str, settings: str) -> None:
+    def __init__(self, folder: Path, database: str, settings: str, *options: str | Path) -> None:
         self.db = database
-        self._hosts = []
+        self.all = []
         self._lines = {}
+        there = urlsplit(database).port or 5432
         for number in range(HOSTS):
             own = folder / str(number)
             own.mkdir()
-            line = Line(database)
-            options = ("--drain", "0s", "--standby")
-            host = Server(own, *options, settings=settings + STORM, database=line.url)
+            line = Line(there)
+            to_line = database.replace(f":{there}/", f":{line.port}/")
+            always = ("--drain", "0s", "--standby")
+            host = Server(own, *always, *options, settings=settings + STORM, database=to_line)
             host.port = free_port()
-            self._hosts.append(host)
+            self.all.append(host)
             self._lines[host] = line
-        self._down = list(self._hosts)
-        self._active: Server | None = None
+        self.down = list(self.all)
+        """Those that are to be started."""
+        self.active: Server | None = None
         self._away: Server | None = None
         """One that lives, and has lost the lease or will."""
         self._ends = 0
         self._balancer = ExitStack()
-        port = self._balancer.enter_context(balancer(folder, [host.port for host in self._hosts]))
+        port = self._balancer.enter_context(balancer(folder, [host.port for host in self.all]))
         self.url = f"ws://127.0.0.1:{port}"
 
     async def open_lines(self) -> None:
@@ -60,14 +63,14 @@ class Hosts:
 
     def start(self) -> None:
         """Start those that ended, and wait until one serves; let one that was away come back."""
-        for host in self._down:
+        for host in self.down:
             host.launch()
-        self._down.clear()
+        self.down.clear()
         until = time.monotonic() + PATIENCE_S
-        while len(serving := [h for h in self._hosts if h is not self._away and h.look()]) != 1:
-            assert time.monotonic() < until, [host.said[-9:] for host in self._hosts]
+        while len(serving := [h for h in self.all if h is not self._away and h.look()]) != 1:
+            assert time.monotonic() < until, [host.said[-9:] for host in self.all]
             time.sleep(0.01)
-        (self._active,) = serving
+        (self.active,) = serving
         if self._away is not None:
             self._away.thaw()
             while self._away.look():  # it learns that the lease is lost
@@ -79,14 +82,14 @@ class Hosts:
 
     def kill(self) -> tuple[int, int]:
         """End the host that serves, one way or another; between which milliseconds that was."""
-        assert self._active is not None
+        assert self.active is not None
         end = ENDS[self._ends % len(ENDS)]
         self._ends += 1
         if end == "kill":
-            self._down.append(self._active)
-            return self._active.kill()
+            self.down.append(self.active)
+            return self.active.kill()
         before = now_ms()
-        self._away, line = self._active, self._lines[self._active]
+        self._away, line = self.active, self._lines[self.active]
         if end == "freeze":
             self._away.freeze()
         elif end == "hush":
@@ -105,62 +108,82 @@ class Hosts:
     @property
     def said(self) -> list[str]:
         """What they said."""
-        return [line for host in self._hosts for line in host.said]
+        return [line for host in self.all for line in host.said]
 
     def terminate(self) -> None:
         """Ask them to stop."""
-        for host in self._hosts:
+        for host in self.all:
             host.terminate()
 
     def wait(self) -> int:
         """Wait for their end; give the worst exit status."""
-        return max(host.wait() for host in self._hosts)
+        return max(host.wait() for host in self.all)
 
     def close(self) -> None:
         """End those that have not ended, and the balancer."""
         self._balancer.close()
-        for host in self._hosts:
+        for host in self.all:
             host.close()
         for line in self._lines.values():
             line.close()
 
 
 class Line:
-    """A host's way to the database; it can be silent, without an end, or slow."""
+    """A way to ports of this machine, to the first that listens; it can be silent, slow, or cut."""
 
-    def __init__(self, database: str) -> None:
-        self._there = urlsplit(database)
-        self._port = free_port()
-        self.url = database.replace(f":{self._there.port}/", f":{self._port}/")
+    def __init__(self, *ports: int) -> None:
+        self.port = free_port()
+        self.dialled: list[int] = []
+        """Where each connection went to."""
         self.is_silent = False
+        self.is_mute = False
+        """Whether only what is asked is lost."""
+        self.is_cut = False
         self.delay_s = 0.0
         """Of answers."""
+        self._ports = ports
         self._server: asyncio.Server | None = None
+        self._passing: set[asyncio.Task[None] | None] = set()
 
     async def open(self) -> None:
         """Pass connections on from now on."""
-        self._server = await asyncio.start_server(self._pass_on, "127.0.0.1", self._port)
+        self._server = await asyncio.start_server(self._pass_on, "127.0.0.1", self.port)
 
     async def _pass_on(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._passing.add(task := asyncio.current_task())
         with closing(writer), suppress(OSError, asyncio.CancelledError):
-            address = self._there.hostname, self._there.port
-            there, back = await asyncio.open_connection(*address)
-            await asyncio.gather(self._carry(reader, back, 0), self._carry(there, writer, 1))
+            for port in () if self.is_cut else self._ports:
+                with suppress(OSError):
+                    there, back = await asyncio.open_connection("127.0.0.1", port)
+                    self.dialled.append(port)
+                    await asyncio.gather(
+                        self._carry(reader, back), self._carry(there, writer, answers=True)
+                    )
+                    break
+        self._passing.discard(task)
 
     async def _carry(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, slowed: int
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, answers: bool = False
     ) -> None:
         with closing(writer), suppress(OSError):
             while data := await reader.read(65_536):
-                if self.is_silent:
+                if self.is_silent or (self.is_mute and not answers):
                     continue
-                await asyncio.sleep(self.delay_s * slowed)
+                await asyncio.sleep(self.delay_s * answers)
                 writer.write(data)
+
+    def cut(self) -> None:
+        """End all connections, and let none in until ``is_cut`` is false again."""
+        self.is_cut = True
+        for task in self._passing:
+            if task is not None:
+                task.cancel()
 
     def close(self) -> None:
         """Pass no more connections on."""
         if self._server is not None:
             self._server.close()
+        self.cut()
 
 
 def free_port() -> int:

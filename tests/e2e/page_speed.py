@@ -46,12 +46,7 @@ async def measure() -> None:
     with tempfile.TemporaryDirectory() as folder:
         running = Running(Path(folder) / "games.db")
         await running.start()
-        past = await running.begin()
-        for _ in range(10):
-            await running.play()
-        for _ in range(6):
-            await running.play("-")
-        await asyncio.gather(*(player.close() for player in running.players))
+        past = await running.play_a_game()
         game = await running.begin()
         for _ in range(10):
             await running.play()

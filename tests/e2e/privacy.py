@@ -191,33 +191,14 @@ def _text(truth: Truth, received: Received, value: Any) -> bool:
 SAME = ("event", "rules", "time", "board", "tiles", "bots")
 """Fields that have nothing of a game: they are the same in all."""
 
+PUBLIC = """type game players lexicon lexicon_checksum name software code retry opponent table
+    tournament ladder token past before"""
+NUMBERS = """seq seat you score scores bag clocks think_ms lag_ms host_lag_ms deadline_ms attempt
+    attempts_left protocol turns analysis study study_file casual"""
+
 FIELDS: dict[str, _Check] = {
-    **dict.fromkeys(
-        (
-            *("type", "game", "players", "lexicon", "lexicon_checksum", "name", "software"),
-            *("code", "retry", "opponent", "table", "tournament", "ladder", "token", "past"),
-            *("before", *SAME),
-        ),
-        _any,
-    ),
-    **dict.fromkeys(
-        (
-            *("seq", "seat", "you", "score", "scores", "bag", "clocks", "think_ms", "lag_ms"),
-            *(
-                "host_lag_ms",
-                "deadline_ms",
-                "attempt",
-                "attempts_left",
-                "protocol",
-                "turns",
-                "analysis",
-                "study",
-                "study_file",
-                "casual",
-            ),
-        ),
-        _number,
-    ),
+    **dict.fromkeys((*PUBLIC.split(), *SAME), _any),
+    **dict.fromkeys(NUMBERS.split(), _number),
     **dict.fromkeys(("over", "known_style", "begun", "opening", "own"), _nothing),
     **dict.fromkeys(("message", "error", "absent", "held_back", "not_rated"), _text),
     **dict.fromkeys(("commitment", "commitments"), _commitment),

@@ -5,17 +5,14 @@ from __future__ import annotations
 import asyncio
 import json
 import ssl
-import time
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import haproxy
 import pytest
-from e2e.hosts import free_port
+from e2e.hosts import STORM, Hosts
 from e2e.processes import PATIENCE_S, SETTINGS, Server, run_command, serving
 from guests import on_turn, two_at_a_table
 from postgres import Cluster
@@ -25,15 +22,11 @@ from websockets.typing import Subprotocol
 from harness.lab.bench.client import Client
 from harness.server.tokens import hash_token
 from protocol.channel import ChannelClosed
-from protocol.messages import GameOver, NewGame, Played, Watch
+from protocol.messages import NewGame, Played, Watch
 
 pytestmark = pytest.mark.skipif(haproxy.program() is None, reason=haproxy.MISSING)
 
 TOKEN = "a" * 32
-BEHIND = f"""{SETTINGS}
-[admission]
-proxies = ["127.0.0.1"]
-"""
 ELSEWHERE = "127.0.0.9"
 """The address of a client that is not the balancer's."""
 FROM_ELSEWHERE: dict[str, Any] = {
@@ -41,51 +34,6 @@ FROM_ELSEWHERE: dict[str, Any] = {
     "proxy": None,
     "local_addr": (ELSEWHERE, 0),
 }
-
-
-class Hosts:
-    """Three hosts, and the balancer that everybody dials."""
-
-    def __init__(self, folder: Path, database: str, stack: ExitStack) -> None:
-        admins = folder / "admins.tokens"
-        admins.write_text(f"hannah {hash_token(TOKEN)}\n")
-        options = ("--standby", "--ladder", "--drain", "0s", "--admins", admins)
-        self.all = []
-        for number in range(3):
-            own = folder / str(number)
-            own.mkdir()
-            host = Server(own, *options, settings=BEHIND, database=database)
-            host.port = free_port()
-            self.all.append(host)
-            stack.callback(host.close)
-        port = stack.enter_context(haproxy.balancer(folder, [host.port for host in self.all]))
-        self.url = f"ws://127.0.0.1:{port}"
-
-    async def start(self) -> Server:
-        """Start all; return the one that serves."""
-        first, *others = self.all
-        await asyncio.to_thread(first.start)
-        for host in others:
-            host.launch()
-        await self.stand_by(others)
-        return first
-
-    def wait_for_heir(self, of: Server) -> Server:
-        """Wait until another host serves; return it."""
-        until = time.monotonic() + PATIENCE_S
-        while True:
-            for host in self.all:
-                if host is not of and host.look():
-                    return host
-            assert time.monotonic() < until, [host.said[-5:] for host in self.all]
-            time.sleep(0.01)
-
-    async def stand_by(self, hosts: list[Server]) -> None:
-        """Wait until hosts say that they stand by."""
-        async with asyncio.timeout(PATIENCE_S):
-            for host in hosts:
-                while (await get(url_of(host), "/healthz"))[0] != 200:  # noqa: ASYNC110
-                    await asyncio.sleep(0.02)
 
 
 def url_of(host: Server) -> str:
@@ -114,18 +62,6 @@ async def get(url: str, path: str, trusting: ssl.SSLContext | None = None) -> tu
     return await asyncio.to_thread(ask)
 
 
-@pytest.fixture
-def hosts(tmp_path: Path, cluster: Cluster) -> Iterator[Hosts]:
-    with ExitStack() as stack:
-        yield Hosts(tmp_path, cluster.database(), stack)
-
-
-async def pass_on(player: Client, game: str) -> GameOver:
-    """Take a game up again and pass to its end."""
-    await player.resume(game, -1)
-    return await player.pass_to_the_end()
-
-
 async def back(url: str, name: str) -> Client:
     """Log in as soon as that is possible."""
     async with asyncio.timeout(PATIENCE_S):
@@ -143,13 +79,44 @@ async def greeted(url: str, address: str, **hello: str) -> dict[str, Any]:
         return dict[str, Any](json.loads(await connection.recv()))
 
 
-async def test_all_hosts_are_one_address(hosts: Hosts, tmp_path: Path) -> None:
-    first = await hosts.start()
+async def finish(url: str, game: str) -> None:
+    """Have ann and bob come back to a game, and pass to its end."""
+    players = [await back(url, name) for name in ("ann", "bob")]
+    for player in players:
+        assert player.welcome.games == (game,)
+        await player.resume(game, -1)
+    over = await asyncio.gather(*(player.pass_to_the_end() for player in players))
+    assert {each.outcome for each in over} == {"zeroes"}
+    for player in players:
+        await player.close()
+
+
+async def stand_by(host: Server) -> None:
+    """Wait until a host says that it stands by, or serves."""
+    async with asyncio.timeout(PATIENCE_S):
+        while (await get(url_of(host), "/healthz"))[0] != 200:  # noqa: ASYNC110
+            await asyncio.sleep(0.02)
+
+
+async def test_all_hosts_are_one_address(tmp_path: Path, cluster: Cluster) -> None:
+    admins = tmp_path / "admins.tokens"
+    admins.write_text(f"hannah {hash_token(TOKEN)}\n")
+    hosts = Hosts(tmp_path, cluster.database(), SETTINGS, "--ladder", "--admins", admins)
+    try:
+        await hosts.open_lines()
+        await asyncio.to_thread(hosts.start)
+        await go_from_host_to_host(hosts, tmp_path)
+    finally:
+        hosts.close()
+
+
+async def go_from_host_to_host(hosts: Hosts, folder: Path) -> None:
     ann = await back(hosts.url, "ann")
     await ann.close()
     ann, bob, game = await two_at_a_table(hosts.url, hosts.url)
     mover, _, turn = await asyncio.wait_for(on_turn(ann, bob), PATIENCE_S)
-    assert (await get(url_of(first), "/serving"))[0] == 200
+    assert hosts.active is not None
+    assert (await get(url_of(hosts.active), "/serving"))[0] == 200
 
     # The page and its API, a spectator.
     assert (await get(hosts.url, "/"))[0] == 200
@@ -159,69 +126,37 @@ async def test_all_hosts_are_one_address(hosts: Hosts, tmp_path: Path) -> None:
     await cem.channel.send(Watch(game=game))
     assert (await cem.expect(NewGame)).game == game
 
-    # An admin knows whose connection comes from where, and may ban an address.
-    (tmp_path / "token").write_text(TOKEN)
-    mine = ("--name", "hannah", "--token-file", tmp_path / "token")
-    hello = '{"type": "hello", "role": "player", "name": "dan"}'
-    async with connect(hosts.url, **FROM_ELSEWHERE) as dan:
-        await dan.send(hello)
-        await dan.recv()
-        said = await asyncio.to_thread(run_command, "admin", hosts.url, "list", *mine)
-        (line,) = [line for line in said.stdout.splitlines() if line.split()[:1] == ["dan"]]
-        assert f"{ELSEWHERE}:" in line
+    # An admin bans the address that a connection comes from; a name is its token's.
+    (folder / "token").write_text(TOKEN)
+    mine = ("--name", "hannah", "--token-file", folder / "token")
     await asyncio.to_thread(run_command, "admin", hosts.url, "ban", ELSEWHERE, *mine)
     assert (await greeted(hosts.url, ELSEWHERE, name="dan"))["code"] == "banned"
-
-    # A name is its token's, or in a game its secret's.
     assert (await greeted(hosts.url, "127.0.0.8", name="eve", token=TOKEN))["type"] == "welcome"
-    fay = await Client.login(hosts.url, "fay", secret="")
-    gil = await Client.login(hosts.url, "gil")
-    await fay.seek("gil")
-    await gil.seek("fay")
-    theirs, _ = await asyncio.gather(fay.get_ready(), gil.get_ready())
-    assert isinstance(fay.welcome.secret, str)
 
-    # The host that serves is killed in mid-turn; the game goes on by what is left.
+    # The host that serves is killed in mid-turn, and stands by later; another knows all of it.
     await mover.play(turn)
     await cem.expect(Played)
-    first.kill()
-    ann, bob = await back(hosts.url, "ann"), await back(hosts.url, "bob")
-    assert ann.welcome.games == bob.welcome.games == (game,)
-    over = await asyncio.gather(pass_on(ann, game), pass_on(bob, game))
-    assert {each.outcome for each in over} == {"zeroes"}
-
-    # The next host knows bans, tokens and secrets.
+    killed = hosts.active
+    hosts.kill()
+    await asyncio.to_thread(hosts.start)
+    await finish(hosts.url, game)
     assert (await greeted(hosts.url, ELSEWHERE, name="dan"))["code"] == "banned"
-    for name in ("eve", "fay", "gil"):
-        assert (await greeted(hosts.url, "127.0.0.8", name=name))["code"] == "forbidden"
+    assert (await greeted(hosts.url, "127.0.0.8", name="eve"))["code"] == "forbidden"
     assert (await greeted(hosts.url, "127.0.0.8", name="eve", token=TOKEN))["type"] == "welcome"
-    known = await greeted(hosts.url, "127.0.0.8", name="fay", secret=fay.welcome.secret)
-    assert known["games"] == [theirs]
-
-    # What was killed comes back as a host that stands by.
-    first.launch()
-    await hosts.stand_by([first])
+    await stand_by(killed)
     assert (await get(hosts.url, f"/api/games/{game}"))[0] == 200
-    for client in (ann, bob):
-        await client.close()
 
     # Another version is put in place host by host, who serves last.
-    serves = await asyncio.to_thread(hosts.wait_for_heir, first)
     _, _, game = await two_at_a_table(hosts.url, hosts.url)
     for host in hosts.all:
-        if host is not serves:
-            host.terminate()
-            assert await asyncio.to_thread(host.wait) == 0
+        if host is not hosts.active:
+            await asyncio.to_thread(host.stop)
             host.launch()
-            await hosts.stand_by([host])
-    serves.terminate()
-    await asyncio.to_thread(hosts.wait_for_heir, serves)
-    assert await asyncio.to_thread(serves.wait) == 0
-    ann, bob = await back(hosts.url, "ann"), await back(hosts.url, "bob")
-    over = await asyncio.gather(pass_on(ann, game), pass_on(bob, game))
-    assert {each.outcome for each in over} == {"zeroes"}
-    for client in (ann, bob):
-        await client.close()
+            await stand_by(host)
+    await asyncio.to_thread(hosts.active.stop)
+    hosts.down.append(hosts.active)
+    await asyncio.to_thread(hosts.start)
+    await finish(hosts.url, game)
 
 
 async def test_tls_ends_at_the_balancer(tmp_path: Path, certificate: tuple[Path, Path]) -> None:
@@ -229,7 +164,7 @@ async def test_tls_ends_at_the_balancer(tmp_path: Path, certificate: tuple[Path,
     both.write_bytes(b"".join(file.read_bytes() for file in certificate))
     trusting = ssl.create_default_context(cafile=certificate[0])
     with (
-        serving(tmp_path, settings=BEHIND) as host,  # on its own, without --standby
+        serving(tmp_path, settings=SETTINGS + STORM) as host,  # on its own, without --standby
         haproxy.balancer(tmp_path, [host.port], both) as port,
     ):
         url = f"wss://localhost:{port}"

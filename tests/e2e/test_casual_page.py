@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import closing
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import pytest_asyncio
 from e2e.analysing import Counted
-from e2e.browsing import AXE, DESK, Opened, find_faults, opened
-from e2e.test_play_page import by_keyboard, by_touch, squares_of
-from positions import legal_moves_of
+from e2e.browsing import DESK, check_layout, opened
+from e2e.test_play_page import Person, Running, by_touch
 
 from bot.equipment import Equipment
-from engine.rules.moves import Direction, Place
-from harness.arbiter.journal import Journal
-from harness.arbiter.scorebook import Scorebook
-from harness.cli.serving import House, offered, read_bots
 from harness.game_kinds import MAIN, GameKind
-from harness.server.server import MatchServer
-from harness.server.tokens import Gatekeeper
-from lexicons.store import load_lexicon
-from protocol.parts import TimeControl
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Locator, Page
+    from playwright.async_api import Browser, Locator
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -36,92 +25,53 @@ NO_STORAGE = """for (const name of ["localStorage", "sessionStorage"])
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def server(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[MatchServer]:
-    specs = read_bots({name: name for name in ("static", "bluff", "greedy", "vanilla")})
-    house, kinds = House(specs, Equipment()), {MAIN: GameKind(equipment=Equipment())}
-    with closing(Journal(tmp_path_factory.mktemp("casual") / "games.db")) as journal:
-        server = MatchServer(
-            house.tables,
-            journal,
-            Gatekeeper(journal),
-            max_games=4,
-            drain_s=0,
-            time=TimeControl(initial_ms=1_200_000, ready_ms=600_000),
-            offered=offered(specs),
-            analyst=lambda _kinds: Counted.start(kinds, idle=False),
-        )
-        await server.start()
-        yield server
-        await server.stop()
-        await house.close()
+async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Running]:
+    bots = {name: name for name in ("static", "bluff", "greedy", "vanilla")}
+    kinds = {MAIN: GameKind(equipment=Equipment())}
+    path = tmp_path_factory.mktemp("casual") / "games.db"
+    running = Running(path, bots, analyst=lambda _kinds: Counted.start(kinds, idle=False))
+    await running.start()
+    yield running
+    await running.stop()
 
 
-@dataclass
-class Visitor:
-    """Who plays casual games, by keyboard or by touch."""
-
-    server: MatchServer
-    shown: Opened
-    name: str
-    by_touch: bool = False
-
-    @property
-    def page(self) -> Page:
-        return self.shown.page
-
-    @property
-    def book(self) -> Scorebook:
-        games = self.server._hosting.games.values()
-        return next(host.book for host in games if self.name in host.guests)
-
-    @property
-    def seat(self) -> int:
-        return self.book.opened.players.index(self.name)
+class Visitor(Person):
+    """Who plays casual games, by touch."""
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 
     async def press(self, name: str) -> None:
-        await (self.button(name).tap() if self.by_touch else self.button(name).press("Enter"))
+        await self.button(name).tap()
 
     async def come(self) -> None:
-        await self.shown.go(f"http://127.0.0.1:{self.server.port}/#/play")
+        await self.shown.go(f"http://127.0.0.1:{self.running.port}/#/play")
 
-    async def asked(self) -> None:
-        await self.page.locator(".status", has_text="Your turn").wait_for()
-
-    async def move(self) -> None:
+    async def play_on(self) -> None:
         """Play what scores most, and wait for the answer."""
-        book = self.book
-        assert book.game is not None
-        turns = len(book.turns)
-        move = legal_moves_of(book.game.position, load_lexicon(), book.rules)[0]
-        assert isinstance(move, Place), "some word fits"
-        lay = by_touch if self.by_touch else by_keyboard
-        await lay(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
-        play = self.page.get_by_role("button", name="Play for")
-        await (play.tap() if self.by_touch else self.page.keyboard.press("Enter"))
+        turns = len(self.book.turns)
+        await self.move()
         await self.page.locator(".rounds a").nth(turns + 1).wait_for(state="attached")
         await self.asked()
 
-    async def resign(self) -> None:
-        for name in ("Resign", "Resign: sure?"):  # two taps would be a double one
-            await self.button(name).click()
-        await self.page.get_by_text("You lose").wait_for()
+
+async def visitor(running: Running, browser: Browser, name: str, **options: Any) -> Visitor:
+    """Have somebody come with a phone."""
+    shown = await opened(browser, PHONE, has_touch=True, **options)
+    come = Visitor(running, shown, name, by_touch)
+    await come.come()
+    return come
 
 
-@pytest.mark.parametrize(("name", "touch"), [("kay", False), ("tess", True)])
-async def test_a_casual_game(server: MatchServer, browser: Browser, name: str, touch: bool) -> None:
-    width = PHONE if touch else DESK
-    ann = Visitor(server, await opened(browser, width, has_touch=touch), name, touch)
-    await ann.come()
+async def test_a_casual_game(running: Running, browser: Browser) -> None:
+    ann = await visitor(running, browser, "tess")
     page = ann.page
     await page.locator(".opponents [data-bot]").first.wait_for()
     bots = await page.locator(".opponents [data-bot] bdi").all_inner_texts()
     assert bots == ["vanilla", "greedy", "static", "bluff"], "the weakest first"
     assert await page.locator("#radio-static").is_checked(), "no bluff where none is challenged"
     assert "37 %" in await page.locator("[data-bot=greedy] b").inner_text()
-    await page.get_by_label("Your name").fill(name)
+    await page.get_by_label("Your name").fill(ann.name)
     await page.get_by_label("greedy").check()
     await page.get_by_label("Clock").select_option("10:00")
     await ann.press("Start")
@@ -129,25 +79,23 @@ async def test_a_casual_game(server: MatchServer, browser: Browser, name: str, t
     assert ann.book.opened.time.initial_ms == 600_000
     seat = ann.seat
     for _ in range(2):
-        await ann.move()
+        await ann.play_on()
     await take_hint(ann)
     await step_back(ann)
     await take_back(ann)
-    if AXE.exists():
-        await find_faults(page)
-        assert await page.evaluate("document.documentElement.scrollWidth") <= width
-    await ann.move()
+    await check_layout(ann.shown, PHONE)
+    await ann.play_on()
     unfinished = ann.book.opened.game
-    ann = await find_again(ann, browser, width)
+    ann = await find_again(ann, browser)
     assert ann.book.opened.game == unfinished
     await ann.resign()
     await ann.press("Again, seats swapped")
     await ann.asked()
     assert ann.seat == 1 - seat, "what was played on from a turn does not count"
     assert ann.book.opened.opening is None
-    await ann.move()
+    await ann.play_on()
     await ann.resign()
-    await play_on(ann)
+    await play_from_a_turn(ann)
     assert ann.shown.said == []
     await ann.page.context.close()
 
@@ -155,7 +103,7 @@ async def test_a_casual_game(server: MatchServer, browser: Browser, name: str, t
 async def take_hint(ann: Visitor) -> None:
     await ann.press("Hint")
     await ann.page.locator(".formed", has_text="The best move lays").wait_for()
-    await ann.press("The move")
+    await ann.button("The move").click()  # two taps would be a double one
     await ann.page.locator(".placed").first.wait_for()
     await ann.press("Recall")
     await ann.page.locator(".formed", has_text="Best: ").wait_for()
@@ -165,15 +113,16 @@ async def step_back(ann: Visitor) -> None:
     page, book = ann.page, ann.book
     turns = len(book.turns)
     tiles = page.locator(".past tile-board .tile")
-    if ann.by_touch:
-        await ann.press("One turn back")
-    else:
-        await page.locator("main").focus()
-        await page.keyboard.press("Control+ArrowLeft")
+    await ann.press("One turn back")
     await page.get_by_text(f"After turn {turns - 1} of {turns}").wait_for()
     assert 0 < await tiles.count() < await page.locator("move-entry tile-board .tile").count()
     await ann.press("Back to the game")
-    assert await page.locator("move-entry tile-board").is_visible()
+    await page.locator("move-entry tile-board").wait_for()
+    await page.locator("main").focus()
+    await page.keyboard.press("Control+ArrowLeft")
+    await page.get_by_text(f"After turn {turns - 1} of {turns}").wait_for()
+    await ann.press("Back to the game")
+    await page.locator("move-entry tile-board").wait_for()
 
 
 async def take_back(ann: Visitor) -> None:
@@ -191,25 +140,21 @@ async def take_back(ann: Visitor) -> None:
     assert again.opening.racks[1] == (), "the bot's tiles are drawn anew"
 
 
-async def find_again(ann: Visitor, browser: Browser, width: int) -> Visitor:
+async def find_again(ann: Visitor, browser: Browser) -> Visitor:
     """Close the window and open another: the game is offered there."""
     state = await ann.page.context.storage_state()
     await ann.page.context.close()
-    shown = await opened(browser, width, has_touch=ann.by_touch, storage_state=state)
-    ann = Visitor(ann.server, shown, ann.name, ann.by_touch)
-    await ann.come()
-    go_on = ann.page.get_by_role("button", name="Go on against greedy")
-    await (go_on.tap() if ann.by_touch else go_on.press("Enter"))
+    ann = await visitor(ann.running, browser, ann.name, storage_state=state)
+    await ann.press("Go on against greedy")
     await ann.asked()
     assert await ann.button("Take back").is_visible(), "the server knows that it is casual"
     return ann
 
 
-async def play_on(ann: Visitor) -> None:
+async def play_from_a_turn(ann: Visitor) -> None:
     """From a turn of the game that is over, as the other side."""
     page = ann.page
-    link = page.get_by_role("link", name="turn by turn")
-    await (link.tap() if ann.by_touch else link.press("Enter"))
+    await page.get_by_role("link", name="turn by turn").tap()
     await page.locator(".where", has_text="of").wait_for()
     await ann.press("To the beginning")
     await ann.press("Play on from here")
@@ -226,10 +171,10 @@ async def play_on(ann: Visitor) -> None:
 
 
 async def test_a_browser_without_storage_and_a_bot_that_is_gone(
-    server: MatchServer, browser: Browser
+    running: Running, browser: Browser
 ) -> None:
-    shown = await opened(browser, PHONE)
-    eve = Visitor(server, shown, "\u202e\u05d0eve")
+    shown = await opened(browser, PHONE, has_touch=True)
+    eve = Visitor(running, shown, "\u202e\u05d0eve", by_touch)
     await shown.page.add_init_script(NO_STORAGE)
     await eve.come()
     await shown.page.get_by_label("Your name").fill("\u05d0\u05d1\u05d2")
@@ -237,7 +182,7 @@ async def test_a_browser_without_storage_and_a_bot_that_is_gone(
     await eve.press("Start")
     await eve.asked()
     await eve.resign()
-    del server.tables.main.bots["vanilla"]
+    del running.server.tables.main.bots["vanilla"]
     await eve.press("Again, seats swapped")
     await shown.page.locator(".banner:visible", has_text="a bot of this server").wait_for()
     await shown.page.get_by_label("greedy").check()
@@ -246,11 +191,10 @@ async def test_a_browser_without_storage_and_a_bot_that_is_gone(
 
 
 async def test_with_everything_or_the_text_twice_as_large_one_can_play(
-    server: MatchServer, browser: Browser
+    running: Running, browser: Browser
 ) -> None:
-    ivy = Visitor(server, await opened(browser), "ivy")
+    ivy = await visitor(running, browser, "ivy")
     page = ivy.page
-    await ivy.come()
     await page.get_by_label("greedy").check()
     await page.get_by_label("Your name").fill("ivy")
     await ivy.press("Start")

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from e2e.browsing import NARROWEST, PHONE, check_layout, opened
-from websockets.datastructures import Headers
+from e2e.browsing import ADDRESS, NARROWEST, PHONE, Opened, check_layout, opened, serve
 
 from engine.rules.rules import standard_rules
-from harness.page import FOLDER, Page
+from harness.page import FOLDER
 from harness.server.answers import board_and_tiles
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Route
+    from playwright.async_api import Browser
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-PAGE = Page.read()
-ADDRESS = "http://localhost"
 HOSTILE = "<img src=x onerror=alert(1)>&amp;"
 GAME = Path(__file__).parents[1] / "fixtures" / "games" / "static_greedy.gcg"
 RATED = {"kind": "bot", "error": 31.2, "provisional": False}
@@ -47,22 +45,9 @@ ABOUT = "a bot of this server's own"
 MISTAKE = {"position": "", "played": "-", "best": "-A"}
 
 
-async def serve(route: Route) -> None:
-    path = route.request.url.removeprefix(ADDRESS)
-    if path in ANSWERS:
-        await route.fulfill(json=ANSWERS[path])
-        return
-    answer = PAGE.answer(path, Headers(Accept="text/html"))
-    assert answer is not None, path
-    await route.fulfill(
-        body=answer.text, content_type=answer.content_type, headers=dict(answer.headers)
-    )
-
-
-async def test_the_first_view_says_what_can_be_done_here(browser: Browser) -> None:
-    shown = await opened(browser)
+async def test_the_first_view_says_what_can_be_done_here(shown: Opened) -> None:
     page = shown.page
-    await page.route("**/*", serve)
+    await page.route("**/*", partial(serve, ANSWERS))
     kept = {"mistakes": [MISTAKE], "name": "ann", "puzzles": {"a": "solved", "b": "missed"}}
     for key, value in kept.items():
         told = json.dumps(json.dumps(value))
@@ -96,13 +81,11 @@ async def test_the_first_view_says_what_can_be_done_here(browser: Browser) -> No
     assert await page.locator("small-game .score").all_inner_texts() == ["487", "370"]
     assert await page.locator("main img").count() == 0
     await check_layout(shown, PHONE, NARROWEST)
-    await page.close()
 
 
-async def test_who_has_no_rating_chooses_between_three(browser: Browser) -> None:
-    shown = await opened(browser)
+async def test_who_has_no_rating_chooses_between_three(shown: Opened) -> None:
     page, told = shown.page, ANSWERS["/api/play"]
-    await page.route("**/*", serve)
+    await page.route("**/*", partial(serve, ANSWERS))
     await page.route("**/api/games", lambda it: it.fulfill(json=ANSWERS["/api/games"] | ALONE))
     bots = [{"name": name, "about": ABOUT} for name in ("beginner", "mc", "club", "expert")]
     await page.route("**/api/play", lambda it: it.fulfill(json=told | {"bots": bots}))
@@ -114,14 +97,12 @@ async def test_who_has_no_rating_chooses_between_three(browser: Browser) -> None
     del bots[1:]
     await page.reload()
     await page.get_by_text(f"beginner is {ABOUT}.").wait_for()
-    assert shown.said == []
-    await page.close()
 
 
 async def test_a_page_that_does_not_start_says_so(browser: Browser) -> None:
     shown = await opened(browser, locale="pl-PL")
     page = shown.page
-    await page.route("**/*", serve)
+    await page.route("**/*", partial(serve, ANSWERS))
     broken: list[dict[str, Any]] = [{"body": "let let;", "content_type": "text/javascript"}]
     await page.route("**/dom.js", lambda it: it.fulfill(**broken[-1]))
     for _ in range(2):  # as an old browser reads it; where a part does not come

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from e2e.browsing import AXE, PHONE, Opened, find_faults, opened
+from e2e.browsing import PHONE, Opened, find_faults, opened
 from own_screens import LATER, Shown, shown
 from passing_seats import Waiter
 
@@ -78,11 +78,11 @@ async def test_racks_and_thoughts_of_both_show_as_they_are(
         thinks(bob, 2, "-", 0.25)
         await thoughts.get_by_text("What bob thinks in turn 2").wait_for()
         await page.page.keyboard.press("Home")
+        await page.shows("turn 0 of 1")
         assert await racks.nth(0).inner_text() == f"rack {held}"
         await page.page.keyboard.press("End")
         await thoughts.get_by_text("25.0 % ± 1.0").wait_for()
-        if AXE.exists():
-            await find_faults(page.page)
+        await find_faults(page.page)
         await page.page.set_viewport_size({"width": PHONE, "height": 700})
         assert await page.page.evaluate("document.documentElement.scrollWidth") <= PHONE
         connection = "document.querySelector('game-view').following.connection"
@@ -111,8 +111,7 @@ async def test_where_racks_have_to_wait_the_page_says_why(browser: Browser, tmp_
     async with shown(tmp_path, LATER) as own:
         page = await opened(browser)
         await page.go(own.screen.url)
-        if AXE.exists():
-            await find_faults(page.page)
+        await find_faults(page.page)
         await enter(own, page)
         await page.page.get_by_text(f"show after each game: {LATER.why}.").wait_for()
         ann, _, playing = await own.begin()

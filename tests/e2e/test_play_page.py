@@ -1,9 +1,8 @@
-"""Persons' games on the page: a whole one by keyboard, others by mouse and touch; challenges."""
+"""Persons' games on the page: a whole one by keyboard, others by touch; challenges."""
 
 from __future__ import annotations
 
 import asyncio
-import contextlib
 import json
 import re
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
@@ -15,7 +14,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import pytest
 import pytest_asyncio
-from e2e.browsing import AXE, DESK, PHONE, Opened, find_faults, opened
+from e2e.browsing import PHONE, TOO_WIDE, Opened, find_faults, opened
+from e2e.hosts import Line
 from positions import legal_moves_of
 
 from bot.equipment import Equipment
@@ -26,8 +26,7 @@ from harness.arbiter import scorebook
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.scorebook import Scorebook
-from harness.cli.serving import House, read_bots
-from harness.server.play import Offered
+from harness.cli.serving import House, offered, read_bots
 from harness.server.server import MatchServer
 from harness.server.tables import ServerTables
 from harness.server.tokens import Gatekeeper
@@ -41,6 +40,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
+BLUFF = "bluff?rate=1"
 OUTAGE_S = 2
 PLAYED_BEFORE = 3
 """Turns that a person has played before the line is lost: the game is in its middle."""
@@ -99,76 +99,25 @@ LOST = re.compile("WebSocket connection|ERR_(EMPTY_RESPONSE|CONNECTION|SOCKET)")
 """What the browser itself says of a line that fails."""
 
 
-class Proxy:
-    """What lies between the page and the server, and can fail."""
-
-    def __init__(self) -> None:
-        self.target = self.port = 0
-        self.is_cut = self.is_mute = False
-        self._tasks: set[asyncio.Task[None]] = set()
-
-    async def start(self, target: int) -> None:
-        self.target = target
-        self._server = await asyncio.start_server(self._carry, "127.0.0.1", 0)
-        self.port = self._server.sockets[0].getsockname()[1]
-
-    async def stop(self) -> None:
-        self._server.close()
-        self.cut()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def cut(self) -> None:
-        """End all connections, and let none in until ``is_cut`` is false again."""
-        self.is_cut = True
-        for task in self._tasks:
-            task.cancel()
-
-    async def _carry(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        task = asyncio.ensure_future(self._both(reader, writer))
-        self._tasks.add(task)
-        with contextlib.suppress(asyncio.CancelledError, OSError):
-            await task
-        self._tasks.discard(task)
-        writer.close()
-
-    async def _both(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        if self.is_cut:
-            return
-        onward, outward = await asyncio.open_connection("127.0.0.1", self.target)
-        try:
-            await asyncio.gather(
-                self._pump(reader, outward, mutable=True), self._pump(onward, writer)
-            )
-        finally:
-            outward.close()
-
-    async def _pump(
-        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, mutable: bool = False
-    ) -> None:
-        while data := await reader.read(1 << 16):
-            if not (mutable and self.is_mute):
-                writer.write(data)
-                await writer.drain()
-        writer.close()
-
-
 @dataclass
 class Running:
-    """A server that lends greedy, and at another table, where plays are challenged, bluff."""
+    """A server that lends bots, at two tables unless it analyses: at one plays are challenged."""
 
     path: Path
+    bots: dict[str, str] = field(default_factory=lambda: {"greedy": "greedy", "bluff": BLUFF})
+    analyst: Any = None
     port: int = 0
     hosts: dict[str, GameHost] = field(default_factory=dict)
     """The last game that each player was seen in."""
 
     async def start(self) -> None:
-        seats = read_bots({"greedy": "greedy", "bluff": "bluff?rate=1"})
+        seats = read_bots(self.bots)
         self.house = House(seats, Equipment())
         main = self.house.tables.main
         double = replace(main, name="double", rules=replace(main.rules, challenge="double"))
         self.journal = Journal(self.path)
         self.server = MatchServer(
-            ServerTables(main, [double]),
+            ServerTables(main, [] if self.analyst else [double]),
             self.journal,
             Gatekeeper(self.journal),
             self.house.lend,
@@ -176,7 +125,8 @@ class Running:
             max_games=4,  # a game each, on any machine
             drain_s=0,
             time=TimeControl(initial_ms=1_200_000, ready_ms=600_000),
-            offered=Offered({"greedy": "plays the highest score", "bluff": "plays phonies"}),
+            offered=offered(seats),
+            analyst=self.analyst,
         )
         await self.server.start()
         self.port = self.server.port
@@ -219,7 +169,8 @@ class Person:
     shown: Opened
     name: str
     lay: Lay
-    proxy: Proxy = field(default_factory=Proxy)
+    line: Line | None = None
+    """What lies between the page and the server, and can fail."""
     turns: int = 0
     """That were played."""
 
@@ -236,9 +187,10 @@ class Person:
         return self.book.opened.players.index(self.name)
 
     async def begin(self, opponent: str = "greedy", table: str = "main") -> None:
-        if not self.proxy.port:
-            await self.proxy.start(self.running.port)
-        await self.shown.go(f"http://127.0.0.1:{self.proxy.port}/#/play")
+        if self.line is None:
+            self.line = Line(self.running.port)
+            await self.line.open()
+        await self.shown.go(f"http://127.0.0.1:{self.line.port}/#/play")
         await self.page.get_by_label("Your name").fill(self.name)
         await self.page.get_by_label("Table").select_option(table)
         await self.page.get_by_role("radio", name=opponent).check()
@@ -308,13 +260,16 @@ class Person:
 
     async def send(self) -> None:
         """Play what is laid."""
-        button = self.page.get_by_role("button", name="Play for")
         if self.lay is by_keyboard:
             await self.page.keyboard.press("Enter")
-        elif self.lay is by_mouse:
-            await button.click()
         else:
-            await button.tap()
+            await self.page.get_by_role("button", name="Play for").tap()
+
+    async def leave(self) -> None:
+        """Close the page."""
+        await self.page.close()
+        if self.line is not None:
+            self.line.close()
 
     async def resign(self) -> None:
         """Give the game up."""
@@ -349,8 +304,7 @@ class Person:
 
     async def look(self) -> bool:
         """Look for what would keep people out."""
-        if AXE.exists():  # tests/e2e/test_page.py says how to get it
-            await find_faults(self.page)
+        await find_faults(self.page)
         return False
 
     async def reload(self) -> bool:
@@ -362,17 +316,18 @@ class Person:
 
     async def lose_line(self) -> bool:
         """Play the move into a dead line; it is taken when the line is back."""
-        proxy, book = self.proxy, self.book
+        line, book = self.line, self.book
+        assert line is not None
         turns = len(book.turns)
-        proxy.is_mute = True
+        line.is_mute = True
         await self.send()
         await self.page.locator(".status", has_text="on its way").wait_for()
         left_ms = book.clocks(now_ms())[self.seat]
-        proxy.cut()
-        proxy.is_mute = False
+        line.cut()
+        line.is_mute = False
         await self.page.get_by_text("The connection to the server is lost").wait_for()
         await asyncio.sleep(OUTAGE_S)
-        proxy.is_cut = False
+        line.is_cut = False
         await self.page.evaluate(TRY_NOW)
         # Until the move has arrived it is still the person's turn.
         await self.page.locator(".rounds a").nth(turns).wait_for(state="attached")
@@ -464,16 +419,6 @@ async def by_keyboard(page: Page, tiles: list[tuple[int, str]], across: bool) ->
         await page.keyboard.press(key)
 
 
-async def by_mouse(page: Page, tiles: list[tuple[int, str]], across: bool) -> None:
-    """Drag each tile from the rack to its square."""
-    for held, square, tile in await spots(page, tiles):
-        await page.mouse.move(*held)
-        await page.mouse.down()
-        await page.mouse.move(*square, steps=3)
-        await page.mouse.up()
-        await name_blank(page, tile)
-
-
 async def by_touch(page: Page, tiles: list[tuple[int, str]], across: bool) -> None:
     """Tap each tile, then its square."""
     for held, square, tile in await spots(page, tiles):
@@ -512,20 +457,17 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
     await running.stop()
 
 
-async def test_games_by_keyboard_mouse_and_touch(running: Running, browser: Browser) -> None:
-    """Each with a reload, a lost line and a restart of the server, which all of them see."""
+async def test_games_by_keyboard_and_touch(running: Running, browser: Browser) -> None:
+    """Each with a reload, a lost line and a restart of the server, which both of them see."""
     kay = Person(running, await opened(browser), "kay", by_keyboard)
-    mo = Person(running, await opened(browser), "mo", by_mouse)
     tess = Person(running, await opened(browser, PHONE, has_touch=True), "tess", by_touch)
-    restart = Restart(running, 3)
+    restart = Restart(running, 2)
     async with asyncio.TaskGroup() as games:
         games.create_task(play_with_keys(kay, restart))
-        games.create_task(play_twice(mo, restart))
         games.create_task(play_on_a_phone(tess, restart, browser))
-    for person in (kay, mo, tess):
+    for person in (kay, tess):
         assert person.turns > PLAYED_BEFORE
-        await person.page.close()
-        await person.proxy.stop()
+        await person.leave()
 
 
 def troubles(person: Person, restart: Restart) -> list[Disturb]:
@@ -538,84 +480,46 @@ async def play_with_keys(person: Person, restart: Restart) -> None:
     await person.begin()
     _, *others = troubles(person, restart)
     await person.play([person.look, *others], to_the_end=True)
+    assert not await person.page.get_by_role("link", name="Review").count(), "it is not analysed"
     assert await person.page.evaluate(CHECKED) == [
         *("proven", "partly", "changed", "secret", "nonce", "dealt", "dealt", "unseen"),
         *["dealt"] * 3,
     ]
 
 
-async def play_twice(person: Person, restart: Restart) -> None:
-    """Play until all has happened, and begin another game with seats swapped."""
-    page = person.page
-    await person.begin()
-    await person.play(troubles(person, restart))
-    seat = person.seat
-    await page.get_by_role("link", name="turn by turn").wait_for()
-    assert not await page.get_by_role("link", name="Review").count(), "nothing is analysed here"
-    await page.get_by_role("button", name="Again").click()
-    await page.locator(".status", has_text="Your turn").wait_for()  # the last game shows till then
-    assert person.seat == 1 - seat
-    await person.resign()
-
-
-async def beside(page: Page, browser: Browser, width: int = DESK) -> Opened:
-    """Open another window of the browser that shows a page, with what that browser keeps."""
-    return await opened(browser, width, storage_state=await page.context.storage_state())
-
-
 async def play_on_a_phone(person: Person, restart: Restart, browser: Browser) -> None:
     """Play in two windows for a while; lay what is no word; run short of time."""
-    page = person.page
+    page, elsewhere = person.page, person.page.get_by_text("You are playing in another window")
     await person.begin()
     assert await person.asked()
-    other = replace(person, shown=await beside(page, browser, PHONE))
+    stranger = replace(person, shown=await opened(browser))
+    await stranger.begin()
+    await stranger.page.locator(".banner:visible", has_text="'tess' is in use").wait_for()
+    await stranger.page.close()
+    state = await page.context.storage_state()
+    other = replace(person, shown=await opened(browser, PHONE, storage_state=state))
     await other.begin()
-    await page.get_by_text("You are playing in another window").wait_for()
+    await elsewhere.wait_for()
     assert await other.asked()
     await other.check()
     await page.get_by_role("button", name="Play here").tap()
     assert await person.asked()
     await person.check()
+    assert not await elsewhere.count()
     await other.page.get_by_text("You are playing in another window").wait_for()
     await other.page.close()
     await person.try_phony()
     await person.play([*troubles(person, restart), person.run_short])
     assert await page.evaluate("document.documentElement.scrollWidth") <= PHONE
-
-
-async def test_who_takes_a_game_back_is_warned_no_longer(
-    running: Running, browser: Browser
-) -> None:
-    wes = Person(running, await opened(browser), "wes", by_mouse)
-    await wes.begin()
-    assert await wes.asked()
-    stranger = replace(wes, shown=await opened(browser))
-    await stranger.begin()
-    await stranger.page.locator(".banner:visible", has_text="'wes' is in use").wait_for()
-    await stranger.page.close()
-    other = replace(wes, shown=await beside(wes.page, browser))
-    await other.begin()
-    for person in (wes, other):
-        await person.page.get_by_role("button", name="Play here").click()
-        assert await person.asked()
-        assert not await person.page.get_by_text("You are playing in another window").count()
-    await other.page.locator("[data-at='0']").click()
-    arrow = other.page.locator("tile-board .across")
-    assert await arrow.count() == 1
-    await other.resign()
-    await other.page.locator(".moves").get_by_text("Final score").wait_for()
-    await other.page.locator("[data-at='0']").click()
-    assert await arrow.count() == 0, "nothing is laid any more"
-    for person in (wes, other):
-        await person.page.close()
-    await wes.proxy.stop()
+    await page.locator("[data-at='0']").tap()
+    assert await page.locator("tile-board .across").count() == 0, "nothing is laid any more"
 
 
 async def test_phonies_are_challenged_off_and_accepted(
     running: Running, browser: Browser, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(scorebook, "CHALLENGE_MS", 600_000)  # on any machine
-    cal = Person(running, await opened(browser, PHONE), "cal", by_mouse)
+    cal = Person(running, await opened(browser, PHONE), "cal", by_keyboard)
     sent: list[str] = []
 
     def hear(message: str | bytes) -> None:
@@ -633,19 +537,17 @@ async def test_phonies_are_challenged_off_and_accepted(
     play = book.turns[-1]
     assert play.score > 0
     await cal.check()
-    wide = "[...document.querySelectorAll('.scroll')].filter((e) => e.scrollWidth > e.clientWidth)"
-    assert await cal.page.evaluate(f"{wide}.length") == 0, "no list scrolls sideways"
+    assert await cal.page.evaluate(TOO_WIDE) == [], "no list scrolls sideways"
     await cal.move()
     assert await cal.asked()
     assert book.turns[play.seq - 1].move == play.move, "it stands"
     assert sent.count("challenge") == sent.count("accept") == 1
-    await cal.page.close()
-    await cal.proxy.stop()
+    await cal.leave()
 
 
 async def test_a_name_that_can_be_none_is_asked_again(running: Running, browser: Browser) -> None:
     shown = await opened(browser)
-    eve = Person(running, shown, "eve\u200d", by_mouse)  # with a joiner, as emojis have it
+    eve = Person(running, shown, "eve\u200d", by_keyboard)  # with a joiner, as emojis have it
     await eve.begin()
     await shown.page.get_by_text("name").first.wait_for()
     await shown.page.locator(".banner:visible").wait_for()
@@ -666,29 +568,20 @@ async def test_a_name_that_can_be_none_is_asked_again(running: Running, browser:
     await name.fill("eve")
     await shown.page.get_by_role("button", name="Start").press("Enter")
     assert await eve.asked()
-    await shown.page.close()
-    await eve.proxy.stop()
+    await eve.leave()
 
 
 async def test_a_part_of_the_page_that_can_not_be_loaded_says_so(
-    running: Running, browser: Browser
+    running: Running, shown: Opened
 ) -> None:
-    shown = await opened(browser)
-    for part in ("play_view", "review_view", "drill"):
-        await shown.page.route(f"**/{part}.js", lambda route: route.fulfill(json={"words": {}}))
-    for hash_ in ("play", "review", "drill"):
-        await shown.go(f"http://127.0.0.1:{running.port}/#/")
-        await shown.page.get_by_role("heading", name="Play, watch and study").wait_for()
-        await shown.go(f"http://127.0.0.1:{running.port}/#/{hash_}")
-        await shown.page.get_by_role("button", name="Reload the page").wait_for()
-        assert "can't be loaded" in await shown.page.locator("h1").inner_text()
-    await shown.page.close()
+    await shown.page.route("**/play_view.js", lambda route: route.fulfill(json={"words": {}}))
+    await shown.go(f"http://127.0.0.1:{running.port}/#/play")
+    await shown.page.get_by_role("button", name="Reload the page").wait_for()
+    assert "can't be loaded" in await shown.page.locator("h1").inner_text()
+    shown.said.clear()  # of the part
 
 
-async def test_one_click_on_the_first_view_begins_a_game(
-    running: Running, browser: Browser
-) -> None:
-    shown = await opened(browser)
+async def test_one_click_on_the_first_view_begins_a_game(running: Running, shown: Opened) -> None:
     page = shown.page
     await shown.go(f"http://127.0.0.1:{running.port}/#/")
     await page.get_by_role("button", name="Play greedy").press("Enter")
@@ -696,5 +589,3 @@ async def test_one_click_on_the_first_view_begins_a_game(
     name = json.loads(await page.evaluate("localStorage['tilewire.name']"))
     assert re.fullmatch(r"guest-\d{4}", name)
     assert await page.locator(".who bdi").all_inner_texts() in ([name, "greedy"], ["greedy", name])
-    assert shown.said == []
-    await page.close()

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from e2e.browsing import DESK, Opened, opened
+from e2e.browsing import DESK, PHONE, Opened, find_faults, opened
 from event_samples import HOSTILE, write_event
 
 from harness.matches.event_report.event import read_event
@@ -21,24 +22,23 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 NAMES = ("static", "greedy", HOSTILE, "W" * 64)
 
 
-@pytest.fixture(scope="module")
-def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("page")
-    write_event(folder / "event", NAMES, games=1)
+def report(folder: Path, names: Sequence[str], **terms: Any) -> Path:
+    write_event(folder / "event", names, games=1, **terms)
     file = folder / "report.html"
     file.write_text(as_html(read_event(folder / "event")), encoding="utf-8")
     return file
+
+
+@pytest.fixture(scope="module")
+def page_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return report(tmp_path_factory.mktemp("page"), NAMES)
 
 
 @pytest.fixture(scope="module")
 def begun_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A report of a game that began in a position."""
-    folder = tmp_path_factory.mktemp("begun")
     opening = f"{'/'.join(['3HOUSE7', *['15'] * 14])} AEIQ/ 20/5 1"
-    write_event(folder / "event", NAMES[:2], games=1, openings=(opening,))
-    file = folder / "report.html"
-    file.write_text(as_html(read_event(folder / "event")), encoding="utf-8")
-    return file
+    return report(tmp_path_factory.mktemp("begun"), NAMES[:2], openings=(opening,))
 
 
 async def shown_at(browser: Browser, file: Path, width: int = DESK, **options: Any) -> Opened:
@@ -47,19 +47,18 @@ async def shown_at(browser: Browser, file: Path, width: int = DESK, **options: A
     return shown
 
 
-@pytest.mark.parametrize("width", [375, 1_280])
-async def test_it_is_quiet_asks_for_nothing_and_fits(
-    browser: Browser, page_file: Path, width: int
-) -> None:
-    shown = await shown_at(browser, page_file, width)
+async def test_it_is_quiet_asks_for_nothing_and_fits(browser: Browser, page_file: Path) -> None:
+    shown = await shown_at(browser, page_file)
+    for width in (PHONE, DESK):
+        await shown.page.set_viewport_size({"width": width, "height": 800})
+        assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
+        for part in await shown.page.locator("svg, .scroll, #board").all():
+            box = await part.bounding_box()
+            assert box is not None
+            assert 0 <= box["x"] <= box["x"] + box["width"] <= width
+    await find_faults(shown.page)
     assert shown.said == []
     assert shown.asked == [page_file.as_uri()]
-    assert await shown.page.evaluate("document.documentElement.scrollWidth") <= width
-    for part in await shown.page.locator("svg, .scroll, #board").all():
-        box = await part.bounding_box()
-        assert box is not None
-        assert box["x"] >= 0
-        assert box["x"] + box["width"] <= width
     sizes = "[...document.querySelectorAll('td, th, p, dd')].map(e => getComputedStyle(e).fontSize)"
     assert all(float(size.removesuffix("px")) >= 12 for size in await shown.page.evaluate(sizes))
     await shown.page.close()
@@ -103,13 +102,8 @@ async def test_a_game_that_began_in_a_position_is_shown_from_there(
     game = json.loads(await page.locator("#data").text_content() or "")["games"][0]
     assert (await page.locator("#racks").inner_text()).endswith("0 in the bag")
     await page.locator("#first").click()
-    assert await page.locator("#board .tile").all_inner_texts() == [
-        "H\n4",
-        "O\n1",
-        "U\n1",
-        "S\n1",
-        "E\n1",
-    ]
+    tiles = await page.locator("#board .tile").all_inner_texts()
+    assert [tile[0] for tile in tiles] == [*"HOUSE"]
     racks = await page.locator("#racks").inner_text()
     assert "static 20, " in racks
     assert "greedy 5, " in racks
@@ -145,36 +139,4 @@ async def test_it_is_printed_without_what_is_for_the_mouse(
         assert box is not None
         assert box["x"] + box["width"] <= 718 + 1, "no table is cut"
     assert (await page.pdf(format="A4")).startswith(b"%PDF-")
-    await page.close()
-
-
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-async def test_text_stands_out_in_light_and_dark(
-    browser: Browser, page_file: Path, scheme: str
-) -> None:
-    page = (await shown_at(browser, page_file, color_scheme=scheme)).page
-    contrast = """() => {
-      const light = (text) => {
-        const parts = text.match(/[\\d.]+/g).slice(0, 3).map((part) => part / 255)
-          .map((part) => part <= .03928 ? part / 12.92 : ((part + .055) / 1.055) ** 2.4);
-        return .2126 * parts[0] + .7152 * parts[1] + .0722 * parts[2];
-      };
-      const behind = (element) => {
-        for (let at = element; at; at = at.parentElement) {
-          const colour = getComputedStyle(at).backgroundColor;
-          if (!colour.startsWith("rgba")) return colour;
-        }
-        return "rgb(255, 255, 255)";
-      };
-      const ratios = [...document.querySelectorAll(
-        "p, th, td, a, summary, dt, figcaption, svg text, #board > div"
-      )].filter((element) => element.textContent).map((element) => {
-        const style = getComputedStyle(element);
-        const colour = element instanceof SVGElement ? style.fill : style.color;
-        const [one, other] = [light(colour), light(behind(element))];
-        return (Math.max(one, other) + .05) / (Math.min(one, other) + .05);
-      });
-      return Math.min(...ratios);
-    }"""
-    assert await page.evaluate(contrast) >= 4.5, "as WCAG has it for text"
     await page.close()

@@ -8,13 +8,14 @@ import signal
 import sqlite3
 import subprocess
 import time
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import IO
 
 from e2e.processes import COMMAND, PATIENCE_S, run_command
 from e2e.test_matches import check_games
 
+from bot.seat import guard
 from protocol.channel import now_ms
 
 GAMES = 2
@@ -65,16 +66,13 @@ def _wait_for_a_game(log: IO[str]) -> None:
 
 
 def _searcher_of(host: int) -> int:
-    """Find the process of the seat that searches; its guard is between it and the host."""
-    for process in Path("/proc").glob("[0-9]*"):
-        try:
-            guard = _parent(process)
-            is_seat = guard != host and b"\0--name=sim\0" in (process / "cmdline").read_bytes()
-            if is_seat and _parent(Path(f"/proc/{guard}")) == host:
-                return int(process.name)
-        except OSError:
-            continue  # it ended meanwhile
-    raise AssertionError("nobody searches")
+    """Find the process of the seat that searches; its guard, if it is called so too, began it."""
+    named = []
+    for process in guard.descendants(host):
+        with suppress(OSError):  # it ended meanwhile
+            if b"\0--name=sim\0" in Path(f"/proc/{process}/cmdline").read_bytes():
+                named.append(process)
+    return named[-1]
 
 
 def _kill_while_searching(process: int) -> None:
@@ -89,13 +87,4 @@ def _kill_while_searching(process: int) -> None:
 
 def _ticks_of(process: int) -> int:
     """Give the processor time of all its threads, in hundredths of a second."""
-    return int(_fields(Path(f"/proc/{process}"))[11])
-
-
-def _parent(process: Path) -> int:
-    return int(_fields(process)[1])
-
-
-def _fields(process: Path) -> list[str]:
-    """Read what proc(5) says of a process, from its state on."""
-    return (process / "stat").read_text().rpartition(")")[2].split()
+    return int(Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[11])

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import pytest_asyncio
 from e2e.analysing import analysing
-from e2e.browsing import Opened, find_faults, opened
+from e2e.browsing import Opened, find_faults, opened, saved
+from guests import ann_and_bob
 
-from harness.lab.bench.client import Client
 from harness.lab.puzzles import read_files
 from harness.page import FOLDER
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Download, Page, Route, WebSocketRoute
+    from playwright.async_api import Browser, Page, Route, WebSocketRoute
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -37,13 +37,6 @@ async def url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
 
 async def press(page: Page, name: str) -> None:
     await page.get_by_role("button", name=name, exact=True).press("Enter")
-
-
-async def saved(page: Page) -> str:
-    async with page.expect_download() as coming:
-        await press(page, "Save as GCG")
-    download: Download = await coming.value
-    return await asyncio.to_thread(Path(await download.path()).read_text, encoding="utf-8")
 
 
 async def linked(page: Page) -> str:
@@ -105,16 +98,23 @@ class Between:
         page.on_message(hear)
 
 
-async def again(browser: Browser, url: str, **options: Any) -> Opened:
+async def elsewhere(browser: Browser, url: str, **options: Any) -> Page:
     """Open an address in another context, where the browser keeps nothing yet."""
     shown = await opened(browser, **options)
     await shown.go(url)
-    return shown
+    return shown.page
 
 
-async def test_a_whole_study_by_keyboard(url: str, browser: Browser) -> None:
-    shown = await again(browser, f"{url}#/study")
-    page = shown.page
+@pytest_asyncio.fixture(loop_scope="module")
+async def page(url: str, shown: Opened) -> Page:
+    """A page where a study may begin."""
+    await shown.go(f"{url}#/study")
+    return shown.page
+
+
+async def test_a_whole_study_by_keyboard(
+    url: str, page: Page, shown: Opened, browser: Browser
+) -> None:
     await press(page, "Empty board")
     await page.keyboard.type("WO")
     await page.keyboard.press("Shift+R")
@@ -168,42 +168,35 @@ async def test_a_whole_study_by_keyboard(url: str, browser: Browser) -> None:
     await press(page, "One move back")
     await page.get_by_label("Move", exact=True).fill("-AE")
     await page.keyboard.press("Enter")
+    await page.locator("study-line [aria-current]", has_text="exchanges AE").wait_for()
     await page.get_by_label("Note", exact=True).fill("Why not?\n~ Indeed.")
     await page.get_by_role("button", name="One move back").focus()
     await page.keyboard.press("Control+z")
     assert await page.get_by_label("Note", exact=True).input_value() == ""
     await page.keyboard.press("Control+Shift+z")
     assert await page.get_by_label("Note", exact=True).input_value() == "Why not?\n~ Indeed."
-    text, link = await saved(page), await linked(page)
+    text, link = await saved(page, "Save as GCG"), await linked(page)
     assert "#note ~1 Second: -AE +0 INRST" in text
     tiles = await tiles_of(page)
     await find_faults(page)
     await page.reload()
     await page.locator("study-line button", has_text="exchanges AE").wait_for()
-    assert await saved(page) == text, "the browser kept it"
-    assert not shown.said
+    assert await saved(page, "Save as GCG") == text, "the browser kept it"
     assert {asked.split("/")[2] for asked in shown.asked if "://" in asked} == {url.split("/")[2]}
     await check_elsewhere(browser, link, text, tiles)
 
 
 async def check_elsewhere(browser: Browser, link: str, text: str, tiles: list[str]) -> None:
-    """Open a study by its link and by its text in another browser."""
-    other = (await again(browser, link)).page
+    """Open a study by its link in another browser."""
+    other = await elsewhere(browser, link)
     await other.locator("study-line [aria-current]", has_text="exchanges AE").wait_for()
     assert await tiles_of(other) == tiles
-    assert await saved(other) == text
-    await press(other, "New or open …")
-    await press(other, "Empty board")
-    await press(other, "New or open …")
-    await other.get_by_label("A game as GCG").fill(text)
-    await press(other, "Open")
-    await other.locator("study-line button", has_text="exchanges AE").wait_for()
-    assert await saved(other) == text, "the same tree"
+    assert await saved(other, "Save as GCG") == text
 
 
 async def test_a_study_by_touch(url: str, browser: Browser) -> None:
-    shown = await again(browser, f"{url}#/study", width=PHONE, has_touch=True, is_mobile=True)
-    page = shown.page
+    options: dict[str, Any] = {"width": PHONE, "has_touch": True, "is_mobile": True}
+    page = await elsewhere(browser, f"{url}#/study", **options)
     await page.get_by_role("button", name="Empty board").tap()
     assert await page.evaluate("scrollY") == 0
     for tile in ("C, 2 left", "A, 9 left", "blank, 2 left"):
@@ -224,8 +217,7 @@ async def test_a_study_by_touch(url: str, browser: Browser) -> None:
     await find_faults(page)
 
 
-async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Browser) -> None:
-    page = (await again(browser, f"{url}#/study")).page
+async def test_a_game_is_entered_with_a_phony_and_reviewed(page: Page) -> None:
     await press(page, "Enter a game")
     await page.get_by_label("Name of player 1").fill("Ann Berg")
     await rack(page, 0, "ADEORSW")
@@ -245,7 +237,7 @@ async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Br
     for move in "-GV", "8D (WORDS)X", "8D (WORDS)", "-":
         await page.get_by_label("Move", exact=True).fill(move)
         await page.keyboard.press("Enter")
-    text = await saved(page)
+    text = await saved(page, "Save as GCG")
     events = [line for line in text.splitlines() if line[0] == ">"]
     assert events[:4] == [
         ">Ann_Berg: ADEORSW 8D WORDS +26 26",
@@ -263,11 +255,10 @@ async def test_a_game_is_entered_with_a_phony_and_reviewed(url: str, browser: Br
     await tells.wait_for()
     await page.locator("turn-review").get_by_role("link", name="Study").press("Enter")
     await page.locator("study-line [aria-current]", has_text="3. ").wait_for()
-    assert await saved(page) == text
+    assert await saved(page, "Save as GCG") == text
 
 
-async def test_what_cant_be_is_said_and_nothing_is_lost(url: str, browser: Browser) -> None:
-    shown = await opened(browser)
+async def test_what_cant_be_is_said_and_nothing_is_lost(url: str, shown: Opened) -> None:
     page = shown.page
     refuse = "Storage.prototype.setItem = () => { throw new Error('full'); };"
     await page.add_init_script(refuse)
@@ -298,14 +289,14 @@ async def test_what_cant_be_is_said_and_nothing_is_lost(url: str, browser: Brows
     await page.locator("tr[data-move] button").first.dblclick()
     await rack(page, 1, "AEINRST")
     await page.get_by_text("connection to the server is lost").wait_for()
-    assert ">First: " in await saved(page)
+    assert ">First: " in await saved(page, "Save as GCG")
     await page.context.set_offline(False)
     await press(page, "Try again")
     await listed(page)
+    shown.said.clear()  # of the lost connection
 
 
-async def test_a_game_of_a_file_opens_at_its_turn(url: str, browser: Browser) -> None:
-    shown = await opened(browser)
+async def test_a_game_of_a_file_opens_at_its_turn(url: str, shown: Opened) -> None:
     page = shown.page
     data = base64.b64encode(GAME.read_bytes()).decode()
 
@@ -323,12 +314,11 @@ async def test_a_game_of_a_file_opens_at_its_turn(url: str, browser: Browser) ->
     await page.keyboard.press("End")
     await page.get_by_text("The game is over here").wait_for()
     await page.keyboard.press("Home")
-    assert await tiles_of(page) == []
+    await page.locator("tile-board .tile").first.wait_for(state="detached")
     await press(page, "Pass")
     await press(page, "Pass: sure?")
     await page.reload()
     await page.locator("study-line .variation [aria-current]").wait_for()
-    assert not shown.said
 
 
 async def later(page: Page, ms: int) -> None:
@@ -337,9 +327,8 @@ async def later(page: Page, ms: int) -> None:
     await listed(page)
 
 
-async def begun(browser: Browser, url: str, **answers: dict[str, Any]) -> tuple[Page, Between]:
+async def begun(page: Page, url: str, **answers: dict[str, Any]) -> Between:
     """Open a position; no time passes for the page by itself."""
-    page = (await opened(browser)).page
     between = Between(answers)
     await page.route_web_socket("**/*", between.connect)
     await page.clock.install(time=0)
@@ -347,15 +336,15 @@ async def begun(browser: Browser, url: str, **answers: dict[str, Any]) -> tuple[
     await page.clock.pause_at(60_000)
     await paste(page, CATS)
     await page.locator("tile-board .tile").first.wait_for()
-    return page, between
+    return between
 
 
-async def test_a_simulation_begins_by_itself_and_stays_stopped(url: str, browser: Browser) -> None:
+async def test_a_simulation_begins_by_itself_and_stays_stopped(url: str, shown: Opened) -> None:
     answers = {
         "analyse": {"type": "waiting", "ahead": 3},
         "cancel": {"type": "done", "stopped": True},
     }
-    page, between = await begun(browser, url, **answers)
+    page, between = shown.page, await begun(shown.page, url, **answers)
     waits = page.get_by_text("3 requests ahead")
     await later(page, 100)
     assert await waits.count() == 0
@@ -389,35 +378,18 @@ async def test_a_simulation_begins_by_itself_and_stays_stopped(url: str, browser
     await page.get_by_role("button", name="Longer: 8 s").wait_for()
 
 
-async def test_a_busy_engine_is_asked_again(url: str, browser: Browser) -> None:
-    busy = {"type": "error", "code": "busy", "message": "30 requests wait already"}
-    page, between = await begun(browser, url, moves=busy, analyse=busy)
-    told = page.locator("moves-list [role=status]", has_text="30 requests wait already")
-    await page.clock.run_for(100)
-    await told.wait_for()
-    del between.answers["moves"]
-    await press(page, "Try again")
-    await later(page, 100)
-    await page.clock.run_for(1_000)
-    await told.wait_for()
-    del between.answers["analyse"]
-    await page.clock.run_for(10_000)
-    await simulated(page)
-
-
-async def test_words_and_rules_are_chosen(url: str, browser: Browser) -> None:
-    page = (await again(browser, f"{url}#/study")).page
+async def test_words_and_rules_are_chosen(page: Page, browser: Browser) -> None:
     await press(page, "Empty board")
     await page.get_by_label("Words and rules").select_option("scowl, super rules")
     await page.locator("board-setup [data-at='440']").wait_for()
     await page.keyboard.type("CATS")
     await rack(page, 0, "EGILNVW")
     await listed(page)
-    text, link = await saved(page), await linked(page)
+    text, link = await saved(page, "Save as GCG"), await linked(page)
     assert "~study 1 study 0 super" in text
-    other = (await again(browser, link)).page
+    other = await elsewhere(browser, link)
     await other.locator("[data-at='440']").wait_for()
-    assert await saved(other) == text
+    assert await saved(other, "Save as GCG") == text
     await press(other, "New or open …")
     await other.get_by_label("A game as GCG").fill(f"#lexicon NWL99\n{GAME.read_text('utf-8')}")
     await press(other, "Open")
@@ -425,8 +397,7 @@ async def test_words_and_rules_are_chosen(url: str, browser: Browser) -> None:
     assert await other.locator("[data-at='440']").count() == 0
 
 
-async def test_tiles_are_laid_with_the_mouse(url: str, browser: Browser) -> None:
-    page = (await again(browser, f"{url}#/study")).page
+async def test_tiles_are_laid_with_the_mouse(page: Page) -> None:
     square = page.locator("board-setup [data-at='97']")
     for way in ("across", "down", "across"):  # an empty study is one to set up
         await square.click()
@@ -463,23 +434,20 @@ async def test_tiles_are_laid_with_the_mouse(url: str, browser: Browser) -> None
     assert await page.locator("[data-rack='0']").input_value() == "BC", "typing replaces"
 
 
-async def test_a_game_that_is_over_leads_to_the_study(url: str, browser: Browser) -> None:
-    names = "ann", "bob"
-    players = [await Client.login(url.replace("http", "ws"), name) for name in names]
-    for player, other in zip(players, reversed(names), strict=True):
-        await player.seek(other)
+async def test_a_game_that_is_over_leads_to_the_study(url: str, page: Page) -> None:
+    players = await ann_and_bob(url.replace("http", "ws"))
     await asyncio.gather(*(player.pass_to_the_end() for player in players))
     for player in players:
         await player.close()
-    page = (await again(browser, f"{url}#/games")).page
+    await page.goto(f"{url}#/games")
     await page.get_by_role("link", name="ann").first.click()
     await page.locator(".to-study").click()
     await page.locator("study-line [aria-current]", has_text="6. ").wait_for()
 
 
-async def test_a_wrong_move_of_a_puzzle_is_played_out(browser: Browser, url: str) -> None:
-    shown = await opened(browser, PHONE)
+async def test_a_wrong_move_of_a_puzzle_is_played_out(url: str, shown: Opened) -> None:
     page = shown.page
+    await page.set_viewport_size({"width": PHONE, "height": 844})
     puzzles = read_files(FOLDER)
     endgame = next(each for each in puzzles if "-" not in (each["static"], *each["replies"]))
     preendgame = next(each for each in puzzles if each["kind"] == "preendgame")
@@ -500,5 +468,3 @@ async def test_a_wrong_move_of_a_puzzle_is_played_out(browser: Browser, url: str
         assert await page.get_by_text("can't be played out").count() == 0
     await page.get_by_role("link", name="Look at it in the study").press("Enter")
     await page.locator("study-view tile-board").first.wait_for()
-    assert shown.said == []
-    await page.close()

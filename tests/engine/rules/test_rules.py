@@ -98,6 +98,14 @@ def test_a_covered_square_counts_in_both_words() -> None:
     assert play.score == (8 + 1 + 2 + 3) + (4 + 8) + (1 + 1) + (1 + 2) + (1 + 3)
 
 
+def test_two_word_squares_multiply() -> None:
+    board = EMPTY_BOARD.with_move(Place(0, 3, ACROSS, tiles("D")))
+    # 1A and 1H are triple words; a tile lies on 1D, the double letter between them.
+    play = score_play(board, play_at("1A", "QUA.RATE"), RULES)
+    assert play.score == 9 * (10 + 1 + 1 + 2 + 1 + 1 + 1 + 1) + 50
+    assert play.bingo
+
+
 # --- where tiles may lie --------------------------------------------------------------------------
 
 
@@ -136,6 +144,12 @@ def test_a_row_or_column_below_zero_is_off_the_board() -> None:
         with pytest.raises(IllegalMove, match="runs off the board") as caught:
             score_play(HORN, place, RULES)
         assert caught.value.code == "off_board"
+
+
+def test_a_play_may_end_at_the_edge_and_touch_by_its_side_only() -> None:
+    board = EMPTY_BOARD.with_move(Place(14, 9, ACROSS, tiles("AT")))
+    assert words_of(score_play(board, play_at("15J", "..ONIC"), RULES)) == ["ATONIC"]
+    assert words_of(score_play(HORN, play_at("7C", "AREAS"), RULES)) == ["AREAS", "SH"]
 
 
 def test_the_start_square_is_the_layouts() -> None:
@@ -186,6 +200,10 @@ def test_every_word_must_be_one_and_all_that_are_not_are_named() -> None:
     known |= among("NM")
     play = check_move(position(HORN, "F?RM"), move, RULES, known.__contains__, 86)
     assert words_of(play) == ["FaRM", "HF", "Oa", "RR", "NM"]
+
+
+def test_no_word_list_no_phonies() -> None:
+    assert check_move(position(HORN, "ZZZ"), play_at("G8", ".ZZZ"), RULES, None, 86)
 
 
 def test_the_rack_is_that_of_the_player_on_turn() -> None:
