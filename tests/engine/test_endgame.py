@@ -29,6 +29,8 @@ SMALL = (6, 9, 11, 12, 21, 30, 39, 112, 125, 236, 239)
 """Numbers of small endgames that plain minimax is soon done with."""
 REAL = (5, 18, 20, 21, 34)
 """… and of first positions with an empty bag that are proven in some thousand nodes."""
+LONG = 29
+"""… and of one that takes some ten thousand."""
 
 
 @cache
@@ -129,6 +131,11 @@ def test_a_line_goes_to_the_end_and_gains_the_value(solve: Solver, number: int) 
     seat = position.on_turn
     scores = game.position.scores
     assert scores[seat] - scores[1 - seat] - lead(position) == found.value
+
+
+def test_other_threads_help_with_what_takes_long(solve: Solver) -> None:
+    two = Solver(2 * MEMORY, threads=2)
+    assert two(real(LONG)).value == solve(real(LONG)).value
 
 
 @pytest.mark.parametrize("nodes", [1, 1_000])

@@ -103,6 +103,7 @@ def test_a_table_is_written_as_it_is_laid_out(tmp_path: Path) -> None:
         (",0\n2,1\n0,1\n", "line 3: spread 0 after 2; from line to line"),
         (",0,1\n2,1\n", "line 2: 1 probabilities for 2 counts of unseen tiles"),
         (",0,1\n\n2,0.5,50.5\n", "line 3: '50.5', for 1 unseen tiles, is no probability"),
+        (",0,1\n2,0.1,\n", "line 2: '', for 1 unseen tiles, is no probability"),
         (",0,1\n2,0.1,nan\n", "line 2: 'nan', for 1 unseen tiles, is no probability"),
         (',0\n2,"1\n', "line 2: unexpected end of data"),
     ],

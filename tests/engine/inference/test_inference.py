@@ -137,6 +137,8 @@ def test_what_nobody_can_have_played_tells_nothing() -> None:
             assert len(found.leaves) == found.considered == found.surviving == 0
             assert (found.effective, found.entropy, found.entropy_prior) == (0, 0, 0)
             assert (found.top(5), found.mass_of_top(5)) == ([], 0)
+    few = OpponentPlay(play.board, play.move, 16, 3, 86)  # tiles, of which five were placed
+    assert told(few, counts, stranger(), 100).note == "the play has tiles that it can't have had"
 
 
 # --- what is told ---------------------------------------------------------------------------------

@@ -242,6 +242,10 @@ def test_a_draw_that_can_not_be_leaves_nothing_known() -> None:
     assert by_leave(tracker) == {(): 1.0}
     tracker.drew((), turn.counts)
     assert by_leave(tracker) == {(): 1.0}
+    single = next(tile for tile, count in enumerate(turn.counts) if count == 1)
+    tracker.prior = LeavePrior.certain((single,))
+    tracker.drew((single,), turn.counts)
+    assert by_leave(tracker) == {(): 1.0}
 
 
 def test_what_was_not_looked_at_tells_nothing() -> None:

@@ -79,6 +79,8 @@ def test_what_else_is_read(text: str, expected: CgpMove, rules: Rules, lay: Lay)
     [
         ("", "is not a move; write '8D.WORD'"),
         ("8D.", "a square without a word"),
+        (".-", "is not a move"),
+        ("pass.A", "is not a move"),
         ("8D.XARM", "8D holds F, not X"),
         ("8D.FARM.ABCDEFGH", "is 8 tiles; a rack holds 7"),
         ("8D.FARM.A.five", "'five' in '8D.FARM.A.five' is not a number from 0 to 999"),

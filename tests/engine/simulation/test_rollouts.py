@@ -107,18 +107,16 @@ def test_a_scene_is_what_the_mover_sees() -> None:
 
 
 @pytest.mark.parametrize(
-    ("win", "lead", "point"),
+    "wrong",
     [
-        (-1.0, 0.0, 1.0),
-        (1.0, 0.0, -0.1),
-        (1.0, 0.0, math.nan),
+        *({"win": -1.0}, {"win": math.inf}, {"lead": -0.5}, {"point": -0.1}, {"point": math.nan}),
+        *({"win": 0.0, "lead": 0.0, "point": 0.0}, {"scale": 0.0}, {"scale": math.nan}),
     ],
+    ids=str,
 )
-def test_what_is_wanted_is_worth_something(win: float, lead: float, point: float) -> None:
-    with pytest.raises(
-        ValueError, match=f"a win is worth {win}, a lead {lead} and a point {point}"
-    ):
-        Utility(win, lead, point)
+def test_what_is_wanted_is_worth_something(wrong: dict[str, float]) -> None:
+    with pytest.raises(ValueError, match="scale" if "scale" in wrong else "a win is worth"):
+        Utility(**wrong)
 
 
 def test_a_utility_weighs_wins_leads_and_points() -> None:
