@@ -145,7 +145,7 @@ def test_a_swiss_goes_on_with_the_rounds_that_were_paired(tmp_path: Path) -> Non
         begun = play(config, tmp_path / "stopped", better_seed, most)
         assert begun == whole[:most]
     assert play(config, tmp_path / "stopped", better_seed) == whole
-    decisions = [(path / "decisions.jsonl").read_text() for path in tmp_path.iterdir()]
+    decisions = [FolderContents(path).decisions for path in tmp_path.iterdir()]
     assert decisions[0] == decisions[1]
 
 
