@@ -147,7 +147,12 @@ def forget_folders() -> None:
 def _folder(source: Path) -> Path | None:
     """Return the folder for the kernels of one file, made if need be; None if it can't be used."""
     digest = hashlib.sha256()
-    for part in (sys.implementation.cache_tag, version("numba"), str(BOUNDSCHECK), _processor()):
+    for part in (
+        sys.implementation.cache_tag,
+        version("numba"),
+        str(BOUNDSCHECK),
+        _describe_processor(),
+    ):
         digest.update(part.encode() + b"\0")
     try:
         for path in sorted(_closure(source)):
@@ -165,14 +170,14 @@ def _folder(source: Path) -> Path | None:
 
 
 @cache
-def _processor() -> str:
+def _describe_processor() -> str:
     """Describe the processor and what it can do, and what numba is told to assume instead."""
-    told = [os.environ.get(f"NUMBA_CPU_{what}", "") for what in ("NAME", "FEATURES")]
+    assumed = [os.environ.get(f"NUMBA_CPU_{what}", "") for what in ("NAME", "FEATURES")]
     try:
-        lines = _PROCESSOR.findall(Path("/proc/cpuinfo").read_text())
+        described = _PROCESSOR.findall(Path("/proc/cpuinfo").read_text())
     except OSError:
-        lines = [platform.processor()]
-    return "\n".join((platform.machine(), *told, *sorted(set(lines))))
+        described = [platform.processor()]
+    return "\n".join((platform.machine(), *assumed, *sorted(set(described))))
 
 
 def _only_ours(folder: Path) -> bool:

@@ -320,7 +320,7 @@ def check_ends(
         ValueError: names ``source`` and a node from which a path leads back into itself.
     """
     count = len(child)
-    after = list_ends(last, first_list)
+    end_of = list_ends(last, first_list)
     open_before = np.zeros(count + 1, np.uint32)
     unsettled = np.flatnonzero(child)
     is_open = child != 0
@@ -329,7 +329,7 @@ def check_ends(
             return True
         np.cumsum(is_open, dtype=np.uint32, out=open_before[1:])
         begin = child[unsettled]
-        remaining = unsettled[open_before[after[begin]] != open_before[begin]]
+        remaining = unsettled[open_before[end_of[begin]] != open_before[begin]]
         if remaining.size == unsettled.size:
             at = int(unsettled[0])
             raise ValueError(f"{source}: following children from node {at} leads back into itself")
@@ -340,10 +340,14 @@ def check_ends(
 
 
 def list_ends(last: Bools, first_list: int) -> U32:
-    """Return for each node the end (exclusive) of its list; the last node must be a list's last."""
-    positions = np.flatnonzero(last)
-    ends = positions[positions >= first_list].astype(np.uint32) + np.uint32(1)
+    """Return for each node the end (exclusive) of its list.
+
+    ``last`` marks the last node of each list, and must mark the last node of all. Each node before
+    ``first_list`` is a list of its own.
+    """
+    last_nodes = np.flatnonzero(last)
+    ends = last_nodes[last_nodes >= first_list].astype(np.uint32) + np.uint32(1)
     lengths = np.diff(ends, prepend=np.uint32(first_list))
-    after = np.arange(1, len(last) + 1, dtype=np.uint32)
-    after[first_list:] = np.repeat(ends, lengths)
-    return after
+    end_of = np.arange(1, len(last) + 1, dtype=np.uint32)
+    end_of[first_list:] = np.repeat(ends, lengths)
+    return end_of

@@ -120,12 +120,12 @@ def spell_words(nodes: SearchNodes, letters: int, longest: int) -> U8:
     length; its size in bytes is a power of two.
     """
     shift = np.uint64(shift_of(letters))
-    count, most = _spell(nodes, shift, longest, np.zeros((0, 1), np.uint8))
+    count, longest_length = _write_words(nodes, shift, longest, np.zeros((0, 1), np.uint8))
     width = 16
-    while width <= most:
+    while width <= longest_length:
         width *= 2
     words = np.zeros((count, width), np.uint8)
-    _spell(nodes, shift, longest, words)
+    _write_words(nodes, shift, longest, words)
     return words
 
 
@@ -212,42 +212,46 @@ def letter_in(words: WordsRecord, row: Any, at: Any) -> Any:
 
 
 @kernel
-def _spell(nodes: SearchNodes, shift: np.uint64, longest: int, words: WordRows) -> tuple[int, int]:
-    """Write the words of up to ``longest`` letters into the rows of ``words``, as far as these go.
+def _write_words(
+    nodes: SearchNodes, shift: np.uint64, longest: int, words: WordRows
+) -> tuple[int, int]:
+    """Write a graph's words of up to ``longest`` letters into ``words``, until its rows are full.
 
-    Return the number of all such words and the length of the longest.
+    Return the number of all such words, written or not, and the length of the longest.
     """
-    left = np.zeros(MAX_WORD + 2, np.uint64)  # by depth, the letters of the children still to visit
-    index = np.zeros(MAX_WORD + 2, np.uint64)  # the first of these children
-    spelled = np.zeros(MAX_WORD + 2, np.uint8)
-    left[0] = letters_after(nodes[DAWG_ROOT], shift)
-    index[0] = first_child(nodes[DAWG_ROOT], shift)
-    depth, count, letters = 0, 0, 0
+    unvisited = np.zeros(MAX_WORD + 2, np.uint64)  # by depth, letters of children still to visit
+    next_child = np.zeros(MAX_WORD + 2, np.uint64)  # by depth, the first of these children
+    letters = np.zeros(MAX_WORD + 2, np.uint8)  # by depth, those on the path to the present node
+    unvisited[0] = letters_after(nodes[DAWG_ROOT], shift)
+    next_child[0] = first_child(nodes[DAWG_ROOT], shift)
+    depth = 0
+    count = 0
+    longest_length = 0
     while depth >= 0:
-        if not left[depth]:
+        if not unvisited[depth]:
             depth -= 1
             continue
-        node = nodes[index[depth]]
-        spelled[depth] = lowest_bit(left[depth])
-        left[depth] &= left[depth] - np.uint64(1)
-        index[depth] += np.uint64(1)
+        node = nodes[next_child[depth]]
+        letters[depth] = lowest_bit(unvisited[depth])
+        unvisited[depth] &= unvisited[depth] - np.uint64(1)
+        next_child[depth] += np.uint64(1)
         if ends_word(node, shift):
             if count < len(words):
                 for at in range(depth + 1):  # slices would take a second more to compile
-                    words[count, at] = spelled[at]
+                    words[count, at] = letters[at]
                 words[count, -1] = depth + 1
             count += 1
-            letters = max(letters, depth + 1)
+            longest_length = max(longest_length, depth + 1)
         if depth + 1 < longest:
             depth += 1
-            left[depth] = letters_after(node, shift)
-            index[depth] = first_child(node, shift)
-    return count, letters
+            unvisited[depth] = letters_after(node, shift)
+            next_child[depth] = first_child(node, shift)
+    return count, longest_length
 
 
 @kernel
 def _enter(words: WordRows, whole: U64, shorter: U64, runs: U64, rows: WordRows) -> None:
-    """Enter words, as ``_spell`` writes them, into the filters and the table, in place."""
+    """Enter words, as ``_write_words`` writes them, into the filters and the table, in place."""
     mask = np.uint64(len(rows) - 1)
     for at in range(len(words)):
         key = np.uint64(0)

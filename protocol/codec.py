@@ -163,13 +163,13 @@ CODECS = {codec.subprotocol: codec for codec in (MSGPACK, JSON)}
 """The codecs by their WebSocket subprotocol, the preferred codec first."""
 
 
-def of_a_frame(listing: Callable[[int], _Listing], most: int) -> _Listing:
+def fit_into_frame(list_at_most: Callable[[int], _Listing], most: int) -> _Listing:
     """Return a list message that fits into a frame of any codec.
 
-    ``listing`` makes it of at most a number of entries. That is ``most``, halved until it fits.
+    ``list_at_most`` makes it with at most so many entries: ``most``, halved until it fits.
     """
-    message = listing(most)
+    message = list_at_most(most)
     while most and any(len(codec.encode(message)) > MAX_FRAME for codec in CODECS.values()):
         most //= 2
-        message = listing(most)
+        message = list_at_most(most)
     return message

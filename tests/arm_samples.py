@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from engine.simulation.arm_statistics import Adjusted, ArmStatistics, Prior, adjust, shrink
 
 Reals = npt.NDArray[np.float64]
-Counts = npt.NDArray[np.int64]
 
 
 def statistics_of(

@@ -6,11 +6,11 @@ import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from typing import Any, TypeVar
 
 from msgspec import UNSET, UnsetType
 
+from bot.player import Player
 from bot.seat.connection import BotRunner
 from bot.seat.player_thread import Bot
 from engine.movegen.generator import legal_moves
@@ -20,6 +20,7 @@ from engine.rules.bag import Bag, DrawStream
 from engine.rules.game import Game
 from engine.rules.moves import Exchange
 from engine.rules.moves import Move as EngineMove
+from engine.rules.position import with_seat
 from engine.rules.rules import IllegalMove, Rules
 from lexicons.store import Lexicon
 from protocol.channel import Arrival, Channel, ChannelClosed, now_ms
@@ -46,6 +47,7 @@ from protocol.messages import (
 from protocol.parts import Style
 from protocol.session import ArbiterSession, FromArbiter
 
+CLOCKS = (60_000, 60_000)
 M = TypeVar("M")
 
 
@@ -172,7 +174,7 @@ class TestArbiter:
             you=self.you,
             lexicon=self.lexicon.name,
             lexicon_checksum=self.lexicon.checksum,
-            clocks=(60_000, 60_000) if seq else None,
+            clocks=CLOCKS if seq else None,
             rack=self.rack if seq else None,
             history=tuple(turn for turn in self.history if turn.seq > seen),
             known_style=self.known_style,
@@ -183,16 +185,15 @@ class TestArbiter:
         return self._alphabet.text(self.state.position.racks[self.you])
 
     def question(self, attempt: int = 1) -> YourTurn:
-        position = self.state.position
-        own = position.racks[self.you]
-        hidden = replace(position, racks=(own, ()) if self.you == 0 else ((), own))
+        own = self.state.position.racks[self.you]
+        shown = self.state.position.without_racks().with_rack(self.you, own)
         return YourTurn(
             game=self.name,
             seq=self.seq,
-            position=write_cgp(hidden, self.rules),
+            position=write_cgp(shown, self.rules),
             rack=self.rack,
             bag=len(self.state.bag),
-            clocks=(60_000, 60_000),
+            clocks=CLOCKS,
             deadline_ms=self.deadline_ms,
             attempt=attempt,
         )
@@ -211,9 +212,8 @@ class TestArbiter:
     async def begin(self) -> Ready:
         await self.say(self.offer())
         ready = await self.hear(Ready)
-        clocks = (60_000, 60_000)
         bag = len(self.state.bag)
-        await self.say(Started(game=self.name, seq=0, bag=bag, clocks=clocks, rack=self.rack))
+        await self.say(Started(game=self.name, seq=0, bag=bag, clocks=CLOCKS, rack=self.rack))
         return ready
 
     async def take_up(self, seq: int) -> None:
@@ -234,17 +234,16 @@ class TestArbiter:
         text = format_move(made.move, self._alphabet)
         if isinstance(made.move, Exchange) and not own:
             text = format_exchange_count(len(made.move.tiles))
-        scores = list(self.history[-1].scores) if self.history else [0, 0]
-        scores[seat] = made.total
+        scores = self.history[-1].scores if self.history else (0, 0)
         played = Played(
             game=self.name,
             seq=self.seq,
             seat=seat,
             move=text,
             score=made.score,
-            scores=(scores[0], scores[1]),
+            scores=with_seat(scores, seat, made.total),
             bag=len(self.state.bag),
-            clocks=(60_000, 60_000),
+            clocks=CLOCKS,
             rack=self.rack if own else None,
         )
         self.history.append(played)
@@ -302,6 +301,17 @@ async def seated(runner: BotRunner, table: TestArbiter) -> AsyncIterator[asyncio
     finally:
         talk.cancel()
         await asyncio.gather(talk, return_exceptions=True)
+
+
+@asynccontextmanager
+async def begun(
+    table: TestArbiter, make: Callable[[], Player], **given: Any
+) -> AsyncIterator[BotRunner]:
+    """Begin a game of a table with a bot."""
+    runner = a_bot("b", make, **given)
+    async with seated(runner, table):
+        await table.begin()
+        yield runner
 
 
 async def caught_up(runner: BotRunner, table: TestArbiter) -> None:

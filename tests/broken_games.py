@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from engine.notation.gcg import EventKind, GcgEvent, GcgGame, write_gcg
 
 PLAY, PASS, EXCHANGE = EventKind.PLAY, EventKind.PASS, EventKind.EXCHANGE
-RACKS = EventKind.RACK_LEFT, EventKind.RACK_LOST
 
 
 @dataclass(frozen=True)
@@ -48,10 +47,6 @@ class Written:
         return lines
 
 
-def _again(written: Written, events: Iterator[GcgEvent]) -> list[str]:
-    return write_gcg(replace(written.gcg, events=tuple(events))).splitlines()
-
-
 def rolled_in_bonus(written: Written) -> list[str] | None:
     """A score with five points of a challenge in it, and so all later totals of the player."""
     at, bonus = written.chance.choice(written.events(PLAY))[1], 0
@@ -61,7 +56,7 @@ def rolled_in_bonus(written: Written) -> list[str] | None:
         bonus += own
         more = bonus if event.nick == at.nick else 0
         events.append(replace(event, score=event.score + own, total=event.total + more))
-    return _again(written, iter(events))
+    return write_gcg(replace(written.gcg, events=tuple(events))).splitlines()
 
 
 def wrong_total(written: Written) -> list[str] | None:

@@ -41,10 +41,7 @@ App.console = property(lambda _: Console())  # type: ignore[assignment]
 REAL_CLOCKS = (
     "tests/compatibility/",
     "tests/e2e/",
-    "tests/bot/test_equipment.py",
-    "tests/bot/seat/test_fork_server.py",
-    "tests/bot/seat/test_runner",
-    "tests/bot/seat/test_seat_time.py",
+    "tests/bot/seat/test_runner.py",
     "tests/bot/seat/test_worker.py",
     "tests/harness/seats/engines/",
     "tests/harness/arbiter/test_bad_peers.py",
@@ -69,17 +66,8 @@ tests that come first none is.
 CHAINS = "real clocks", "processes"
 
 PROCESSES = (
-    *(
-        f"tests/e2e/test_{name}.py"
-        for name in (
-            "examples",
-            "matches",
-            "privacy",
-            "tables",
-            "tournament_cluster",
-            "tournaments",
-        )
-    ),
+    *(f"tests/e2e/test_{name}.py" for name in ("examples", "matches", "privacy", "tables")),
+    "tests/e2e/test_tournament",
     "tests/compatibility/",
     "tests/harness/cli/test_cli_train.py",
 )

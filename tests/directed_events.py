@@ -31,6 +31,7 @@ class Event:
         self.url = url
         self.folder = folder
         self.director = director
+        self._guests: list[Guest] = []
 
     async def until(self, holds: Callable[[StandingList], object]) -> StandingList:
         """Ask how the tournament stands until that holds."""
@@ -64,7 +65,19 @@ class Event:
         guests = [Guest(self.url, name) for name in names]
         for guest in guests:
             await guest.come()
+        self._guests += guests
         return guests
+
+    async def refusal(self, **act: Any) -> Error:
+        """Direct, which must be refused."""
+        answer = await self.ask(Direct(**act))
+        assert isinstance(answer, Error), answer
+        return answer
+
+    async def leave(self) -> None:
+        """Have all guests leave."""
+        for guest in self._guests:
+            await guest.leave()
 
     def rounds(self) -> list[Round]:
         """Read which rounds were paired."""
@@ -122,10 +135,11 @@ async def event(
         )
         await server.start()
         url = f"ws://127.0.0.1:{server.port}"
-        director = await Client.login(url, "hannah", "director", token="h")
+        there = Event(url, folder, await Client.login(url, "hannah", "director", token="h"))
         try:
-            yield Event(url, folder, director)
+            yield there
         finally:
-            await director.close()
+            await there.director.close()
             await server.stop()
+            await there.leave()
             journal.close()

@@ -19,14 +19,7 @@ def mirrored(position: Position) -> Position:
     return replace(position, board=Board(position.board.layout, squares))
 
 
-def with_seats_swapped(position: Position) -> Position:
-    """Swap seats 0 and 1, racks and scores and all."""
-    return replace(
-        position,
-        racks=position.racks[::-1],
-        scores=position.scores[::-1],
-        on_turn=1 - position.on_turn,
-    )
+with_seats_swapped = Position.swapped
 
 
 def as_game(position: Position, rules: Rules) -> Game:

@@ -6,6 +6,7 @@ import asyncio
 import secrets
 import shlex
 import sys
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -134,14 +135,11 @@ async def play_engine(
 ) -> Scorebook:
     """Play a game, usually of an engine; its processes are gone when this returns."""
     opened = new_game((first.name, second.name), lexicon, time, Draws.seeded(1, 1))
-    journal = Journal(folder / f"{opened.game}.db")
-    try:
+    book = Scorebook(opened, lexicon)
+    with closing(Journal(folder / f"{opened.game}.db")) as journal:
         await journal.create(opened, {})
-        book = Scorebook(opened, lexicon)
         async with LagMeter() as lag:
             await GameHost(book, (first, second), journal, lag).run()
-    finally:
-        journal.close()
     return book
 
 

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -43,6 +44,17 @@ def names(folder: str | Path) -> str:
     return " ".join(sorted(path.name for path in Path(folder).iterdir()))
 
 
+def ignore_signals() -> None:
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        LIBC.signal(number, ctypes.c_void_p(1))  # SIG_IGN; Python does so in one thread only
+
+
+def leave_daemons(count: int, mark: str) -> None:
+    for _ in range(count):
+        sleeper = [sys.executable, "-I", "-S", "-c", SLEEPS, mark]
+        subprocess.Popen(sleeper, start_new_session=True)
+
+
 class _Hostile(Player):
     def __init__(self, mark: str, host: str = "0", secrets: str = "") -> None:
         self.mark = mark
@@ -54,18 +66,20 @@ class _Hostile(Player):
         return Choice(PASS)
 
     def report(self) -> dict[str, str]:
-        raise NotImplementedError
+        """Return what it sees of processes, and what is in its secrets."""
+        return {
+            "processes": " ".join(path.name for path in Path("/proc").glob("[0-9]*")),
+            "pid": str(os.getpid()),
+            "secrets": " ".join(tried(path.read_text) or "empty" for path in self.secrets),
+        }
 
 
 class Breeds(_Hostile):
     """Ignores signals, leaves daemons, kills who watches it, takes all memory and threads."""
 
     def report(self) -> dict[str, str]:
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            LIBC.signal(number, ctypes.c_void_p(1))  # SIG_IGN; Python does so in one thread only
-        for _ in range(20):
-            sleeper = [sys.executable, "-I", "-S", "-c", SLEEPS, self.mark]
-            subprocess.Popen(sleeper, start_new_session=True)
+        ignore_signals()
+        leave_daemons(20, self.mark)
         watchers = {os.getppid(), self.host} - {0}
         return {
             "kills": " ".join(tried(partial(os.kill, pid, signal.SIGKILL)) for pid in watchers),
@@ -77,23 +91,18 @@ class Breeds(_Hostile):
     def _threads(self) -> int:
         threading.stack_size(1 << 16)
         go, started = threading.Event(), 0
-        try:
+        with suppress(RuntimeError):
             while started < 1_000:
                 threading.Thread(target=go.wait, daemon=True).start()
                 started += 1
-        except RuntimeError:
-            pass
-        finally:
-            go.set()
+        go.set()
         return started
 
     def _sockets(self) -> list[socket.socket]:
-        opened = []
-        try:
-            for _ in range(2_000):
+        opened = list[socket.socket]()
+        with suppress(OSError):
+            while len(opened) < 2_000:
                 opened.append(socket.socket())
-        except OSError:
-            pass
         return opened
 
 
@@ -102,18 +111,14 @@ class Pries(_Hostile):
 
     def report(self) -> dict[str, str]:
         here = Path(__file__)
+        descriptors = [link.readlink for link in Path("/proc/self/fd").iterdir()]
         status = dict(
             line.split(":\t", 1) for line in Path("/proc/self/status").read_text().splitlines()
         )
-        return {
-            "processes": " ".join(path.name for path in Path("/proc").glob("[0-9]*")),
-            "pid": str(os.getpid()),
+        return super().report() | {
             "host": tried(lambda: os.kill(self.host, 0)),
             "init": tried(lambda: Path("/proc/1/mem").open("rb")),
-            "descriptors": " ".join(
-                tried(link.readlink) for link in Path("/proc/self/fd").iterdir()
-            ),
-            "secrets": " ".join(tried(path.read_text) or "empty" for path in self.secrets),
+            "descriptors": " ".join(map(tried, descriptors)),
             "home": tried(lambda: names(Path.home())),
             "neighbours": names(here.parent),
             "own": tried(lambda: here.write_text("")),
@@ -129,26 +134,17 @@ class Pries(_Hostile):
         }
 
 
-class TriesAll(Player):
+class TriesAll(_Hostile):
     """Tries all that a host must withstand, one row after another.
 
     ``targets.json`` beside the bot says where everything is, so that nothing is safe only because
     it was not found. The keys of the report are those of the table in ``docs/containment.md``.
     """
 
-    def __init__(self, mark: str) -> None:
-        self.mark = mark
-        self.at = json.loads((Path(__file__).parent / "targets.json").read_text())
-
-    def choose(self, view: View, budget: Budget) -> Choice:
-        print(json.dumps(self.report()), flush=True)
-        return Choice(PASS)
-
     def report(self) -> dict[str, str]:
         """Return what each attempt came to."""
-        for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-            LIBC.signal(number, ctypes.c_void_p(1))  # SIG_IGN; Python does so in one thread only
-        at = self.at
+        ignore_signals()
+        at = self.at = json.loads((Path(__file__).parent / "targets.json").read_text())
         host, port = at["host"], at["port"]
         rows = {
             "network": self._all(
@@ -197,9 +193,7 @@ class TriesAll(Player):
             "10 GB of memory": tried(lambda: len(bytearray(10 * GIBIBYTE))),
             "10 GB on disk": self._all(self._fill),
         }
-        for _ in range(5):
-            sleeper = [sys.executable, "-I", "-S", "-c", SLEEPS, self.mark]
-            subprocess.Popen(sleeper, start_new_session=True)
+        leave_daemons(5, self.mark)
         rows["fork bomb"] = self._all(self._fork)
         return rows
 
@@ -261,11 +255,8 @@ class Looks(_Hostile):
     def report(self) -> dict[str, str]:
         there = [*Path("/proc").glob("[0-9]*/cmdline"), *Path("/proc").glob("[0-9]*/environ")]
         told = " ".join(tried(path.read_text) for path in there)
-        return {
-            "processes": " ".join(path.name for path in Path("/proc").glob("[0-9]*")),
-            "pid": str(os.getpid()),
+        return super().report() | {
             "codes": " ".join(re.findall(r"\b[2-9A-Z]{4}-[2-9A-Z]{4}\b|tilewire-\d+=\S*", told)),
-            "secrets": " ".join(tried(path.read_text) or "empty" for path in self.secrets),
             "folder": tried(lambda: names(self.secrets[0].parent)),
             "answers": " ".join(self._answers()),
         }

@@ -83,10 +83,10 @@ class LateGame:
             self._hidden.remove(tile)
         return play
 
-    def we_play(self, most: int = 1) -> Rack:
-        """Play so many tiles or fewer; give what we draw, none of which he holds."""
+    def we_play(self) -> Rack:
+        """Play a tile; give what we draw, which he doesn't hold."""
         for chosen in self.ranked(self.ours, 128):
-            if isinstance(chosen.move, Place) and len(chosen.move.placed) <= most:
+            if isinstance(chosen.move, Place) and len(chosen.move.placed) == 1:
                 self.board = self.board.with_move(chosen.move)
                 drawn = self.draw(len(chosen.move.placed))
                 self.ours = tuple(sorted((*chosen.leave, *drawn)))

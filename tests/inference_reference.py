@@ -201,11 +201,9 @@ class SlowTracker:
         }
         racks: dict[Rack, float] = defaultdict(float)
         for rack, weight in self.racks.items():
-            if without(rack, play.tiles) is None:
+            if without(rack, play.tiles) is None or not after[judge.of(play, rack).keeps]:
                 continue
             leave = judge.of(play, rack).keeps
-            if not after[leave]:
-                continue
             likely = weight * likelihood_of(judge.loss(play, rack), model)
             likely *= kept[leave] / after[leave]
             bag = self._bag(rack)
@@ -237,13 +235,8 @@ class SlowTracker:
 
     def showed(self, tiles: Rack) -> None:
         """See that he holds these."""
-        self.racks = normalised(
-            {
-                rack: weight
-                for rack, weight in self.racks.items()
-                if without(rack, tiles) is not None
-            }
-        )
+        held = {rack: ways for rack, ways in self.racks.items() if without(rack, tiles) is not None}
+        self.racks = normalised(held)
 
     def _bag(self, rack: Rack) -> Rack:
         bag = without(self.unseen, rack)

@@ -35,12 +35,8 @@ def interrupted(out: Path, lines: int, *arguments: str) -> tuple[int, str, str]:
 def wait_for_lines(file: Path, count: int, process: subprocess.Popen[Any]) -> int:
     """Wait until a process has written so many lines; return how many there are."""
     until = time.monotonic() + PATIENCE_S
-    while (lines := _lines_in(file)) < count:
+    while (lines := file.read_bytes().count(b"\n") if file.exists() else 0) < count:
         assert process.poll() is None, process.stderr and process.stderr.read()
         assert time.monotonic() < until
         time.sleep(0.01)
     return lines
-
-
-def _lines_in(file: Path) -> int:
-    return file.read_bytes().count(b"\n") if file.exists() else 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from msgspec.structs import replace
+
 from harness.arbiter.records import Ended, Opened
 from harness.matches.config import TournamentConfig
 from harness.matches.results import GameResult, SeatResult
@@ -86,18 +88,7 @@ def game(number: int, scores: tuple[int, int], **others: Any) -> GameResult:
 def swapped(result: GameResult) -> GameResult:
     """Tell the same game with side a as side b."""
     winner = None if result.winner is None else 1 - result.winner
-    return GameResult(
-        game=result.game,
-        number=result.number,
-        pair=result.pair,
-        first=1 - result.first,
-        sides=(result.sides[1], result.sides[0]),
-        outcome=result.outcome,
-        winner=winner,
-        turns=result.turns,
-        seconds=result.seconds,
-        note=result.note,
-    )
+    return replace(result, first=1 - result.first, sides=result.sides[::-1], winner=winner)
 
 
 def stats_of(

@@ -14,8 +14,8 @@ from engine.movegen.generator import Generator
 from engine.movegen.move_codec import unpack
 from engine.rules.moves import Move, Place
 from engine.rules.position import Board, Position
-from engine.rules.rules import Rules
-from lexicons.alphabet import BLANK, BLANK_FLAG
+from engine.rules.rules import Rules, leave_of
+from lexicons.alphabet import BLANK
 from lexicons.arrays import U64
 from lexicons.store import Lexicon
 
@@ -82,22 +82,29 @@ def _game(
     """Play a game until somebody is out of tiles or neither has a placement."""
     bag = list(rules.distribution.all_tiles()[kept_blanks:])  # sorted, the blanks first
     chance.shuffle(bag)
-    racks = tuple(
-        tuple(sorted(bag.pop() for _ in range(min(rules.rack_size, len(bag))))) for _ in range(2)
-    )
-    position = Position(Board.empty(rules.layout), (racks[0], racks[1]), (0, 0))
-    positions: list[Position] = []
+    position, positions = Position.empty(rules.layout), list[Position]()
+    for seat in range(2):
+        dealt = [bag.pop() for _ in range(min(rules.rack_size, len(bag)))]
+        position = position.with_rack(seat, tuple(sorted(dealt)))
     passes = 0
     generator = Generator(lexicon, rules)
     while all(position.racks) and passes < 2:
         positions.append(position)
         move = _placement(position, generator, chance)
         passes = passes + 1 if move is None else 0
-        position = _after(position, move, bag, rules)
+        rack = position.racks[position.on_turn]
+        if move is not None:
+            left = list(leave_of(rack, move))
+            while bag and len(left) < rules.rack_size:
+                left.append(bag.pop())
+            rack = tuple(sorted(left))
+            position = replace(position, board=position.board.with_move(move))
+        # The score is of no matter here.
+        position = replace(position.with_rack(position.on_turn, rack), on_turn=1 - position.on_turn)
     return positions
 
 
-def _placement(position: Position, generator: Generator, chance: random.Random) -> Move | None:
+def _placement(position: Position, generator: Generator, chance: random.Random) -> Place | None:
     """Choose the placement of the best score, or any; of all of them one becomes a value."""
     found = generator.arrays(position)
     places = np.flatnonzero(found.packed < EXCHANGE)
@@ -106,28 +113,13 @@ def _placement(position: Position, generator: Generator, chance: random.Random) 
     order = places[np.lexsort((found.packed[places], -found.scores[places]))]
     chosen = order[0] if chance.random() < GREEDY else chance.choice(order)
     (move,) = unpack(found.packed[chosen : chosen + 1], position.board)
+    assert isinstance(move, Place)
     return move
 
 
-def _after(position: Position, move: Move | None, bag: list[int], rules: Rules) -> Position:
-    """Play a placement, or pass; draw from ``bag``. The score is of no matter here."""
-    board, racks = position.board, list(position.racks)
-    if isinstance(move, Place):
-        board = board.with_move(move)
-        rack = list(racks[position.on_turn])
-        for tile in move.placed:
-            rack.remove(BLANK if tile & BLANK_FLAG else tile)
-        while bag and len(rack) < rules.rack_size:
-            rack.append(bag.pop())
-        racks[position.on_turn] = tuple(sorted(rack))
-    return replace(position, board=board, racks=(racks[0], racks[1]), on_turn=1 - position.on_turn)
-
-
 def _with_blanks(position: Position, blanks: int, chance: random.Random) -> Position:
-    racks = list(position.racks)
-    rack = list(racks[position.on_turn])
+    rack = list(position.racks[position.on_turn])
     chance.shuffle(rack)
     kept = [tile for tile in rack if tile != BLANK][blanks:]
     held = [BLANK] * min(rack.count(BLANK) + blanks, len(rack))
-    racks[position.on_turn] = tuple(sorted(held + kept))
-    return replace(position, racks=(racks[0], racks[1]))
+    return position.with_rack(position.on_turn, tuple(sorted(held + kept)))

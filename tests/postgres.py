@@ -97,11 +97,6 @@ def tamper(address: Path | str, statement: str, *values: str | float) -> None:
             connection.execute(statement.replace("?", "%s"), values)
 
 
-def _has_room(folder: Path) -> bool:
-    """Return whether a cluster may lie in memory, where a slow disk ends no lease."""
-    return os.access(folder, os.W_OK) and shutil.disk_usage(folder).free > 1 << 30
-
-
 def _user() -> str | None:
     return "postgres" if os.geteuid() == 0 else None
 
@@ -111,12 +106,10 @@ def cluster(*, in_memory: bool = True) -> Iterator[Cluster]:
     """Make a cluster in a temporary folder, in memory if that has room, and run it."""
     folder_of_programs = programs()
     assert folder_of_programs is not None, MISSING
-    memory = Path("/dev/shm")
-    with tempfile.TemporaryDirectory(
-        prefix="tilewire-pg-",
-        dir=memory if in_memory and _has_room(memory) else None,
-        ignore_cleanup_errors=True,
-    ) as name:
+    memory = "/dev/shm"  # where a slow disk ends no lease
+    has_room = os.access(memory, os.W_OK) and shutil.disk_usage(memory).free > 1 << 30
+    where = memory if in_memory and has_room else None
+    with tempfile.TemporaryDirectory("", "tilewire-pg-", where, True) as name:
         folder = Path(name)
         if (user := _user()) is not None:
             shutil.chown(folder, user)

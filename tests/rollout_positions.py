@@ -11,7 +11,7 @@ import numpy as np
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator, RankedMove
 from engine.rules.moves import PASS, Exchange
-from engine.rules.position import Position, Rack
+from engine.rules.position import Position, Rack, with_seat
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import StaticGames, play_static_games
 from lexicons.alphabet import BLANK
@@ -57,14 +57,12 @@ def position_of(game: int, turn: int, *, both: bool = False) -> Position:
     games = _games()
     position = games.position(game, turn, RULES)
     seat = turn % 2
-    behind = (0, -int(games.results.spreads[game, turn]))
-    position = replace(position, scores=behind if seat == 0 else behind[::-1])
+    behind = with_seat((0, 0), 1 - seat, -int(games.results.spreads[game, turn]))
+    position = replace(position, scores=behind)
     if not both:
         return position
     size = int(games.results.sizes[game, turn + 1])
-    other = tuple(games.results.racks[game, turn + 1, :size].tolist())
-    racks = (position.racks[seat], other)
-    return replace(position, racks=racks if seat == 0 else racks[::-1])
+    return position.with_rack(1 - seat, tuple(games.results.racks[game, turn + 1, :size].tolist()))
 
 
 def late_position(

@@ -1,7 +1,7 @@
 """The slow twin of a rollout: the same luck, played turn by turn with the rules of plain Python.
 
 It shares the choice of replies with the kernel (``Generator.best``, which has a twin of its own),
-and nothing else: the random numbers, deal, draws, scores, endings and sums are written out here.
+and nothing else: the random numbers, deal, draws and sums are written out here.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ import numpy as np
 
 from engine.inference.leave_prior import LeavePrior
 from engine.movegen.generator import Generator, RankedMove
-from engine.rules.moves import Exchange, Move, Pass, Place
-from engine.rules.position import Position, Rack, unseen
-from engine.rules.rules import check_move, rack_tiles
+from engine.rules.game import adjusted, settlement
+from engine.rules.moves import Exchange, Move, Place
+from engine.rules.position import Position, Rack, tiles_of, unseen
+from engine.rules.rules import check_move, leave_of
 from lexicons.leaves import LeaveTable
 from lexicons.store import Lexicon
 from lexicons.win_probability import WinProbabilities
@@ -120,8 +121,7 @@ class SlowRollouts:
         while len(rack) < size:
             rack.append(bag.pop())
         dealt = tuple(sorted(rack))
-        racks = (position.racks[mover], dealt)
-        begun = replace(position, racks=racks if mover == 0 else racks[::-1], scores=(0, 0))
+        begun = replace(position.with_rack(1 - mover, dealt), scores=(0, 0))
         return Rollout(begun, bag, dealt, luck)
 
     @property
@@ -134,42 +134,26 @@ class SlowRollouts:
 
     def _tiles(self, rollout: Rollout) -> Counter[int]:
         position = rollout.position
-        on_board = rack_tiles(tile for tile in position.board.squares if tile)
-        return Counter([*on_board, *rollout.bag, *position.racks[0], *position.racks[1]])
+        return Counter([*tiles_of(position.board, position.racks), *rollout.bag])
 
     def _take_turn(self, rollout: Rollout, move: Move) -> int:
         """Make a legal move of the seat that is on turn, draw, and see whether it was the last."""
         position, rules = rollout.position, self.generator.rules
         seat = position.on_turn
         play = check_move(position, move, rules, self.lexicon.graph.contains, len(rollout.bag))
-        score = play.score if play else 0
-        used: Sequence[int] = ()
-        if isinstance(move, Place):
-            used = rack_tiles(move.placed)
-        elif isinstance(move, Exchange):
-            used = move.tiles
-        left = list((Counter(position.racks[seat]) - Counter(used)).elements())
+        score, rack = play.score if play else 0, position.racks[seat]
+        left = list(leave_of(rack, move))
         rollout.kept[seat] = self._worth(left)
         mover = seat == self.position.on_turn
-        for _ in range(min(len(used), len(rollout.bag))):
+        for _ in range(min(len(rack) - len(left), len(rollout.bag))):
             left.append(rollout.bag.pop(0 if mover else -1))
         if isinstance(move, Exchange):
-            for tile in used:
+            for tile in move.tiles:
                 rollout.bag.insert(rollout.luck.below(len(rollout.bag) + 1), tile)
-        racks, scores = list(position.racks), list(position.scores)
-        racks[seat] = tuple(sorted(left))
-        scores[seat] += score
-        rollout.position = replace(
-            position,
-            board=position.board.with_move(move) if isinstance(move, Place) else position.board,
-            racks=(racks[0], racks[1]),
-            scores=(scores[0], scores[1]),
-            on_turn=1 - seat,
-            scoreless_turns=0 if play else position.scoreless_turns + 1,
-            passes=position.passes + 1 if isinstance(move, Pass) else 0,
-            exchanges=_with_one(position.exchanges, seat, isinstance(move, Exchange)),
-        )
-        self._settle(rollout, seat)
+        rollout.position = position.after(move, score, tuple(sorted(left)), rules)
+        settled = settlement(rollout.position, len(rollout.bag), seat, rules)
+        if settled:
+            rollout.ending, rollout.position = settled[0], adjusted(rollout.position, settled[1])
         return score
 
     def _worth(self, leave: Sequence[int]) -> int:
@@ -177,20 +161,6 @@ class SlowRollouts:
         if len(leave) >= self.leaves.rack_size:
             return 0
         return int(self.leaves.values[self.leaves.place(leave)])
-
-    def _settle(self, rollout: Rollout, seat: int) -> None:
-        position, rules = rollout.position, self.generator.rules
-        scores, value = list(position.scores), rules.distribution.value
-        if not position.racks[seat]:
-            rollout.ending = "out"
-            scores[seat] += 2 * value(position.racks[1 - seat])
-        elif (
-            position.scoreless_turns >= rules.scoreless_limit or position.passes >= rules.pass_limit
-        ):
-            rollout.ending = "zeroes"
-            for one in range(2):
-                scores[one] -= value(position.racks[one])
-        rollout.position = replace(position, scores=(scores[0], scores[1]))
 
     def _add_up(self, rollout: Rollout, mover: int) -> None:
         scores = rollout.position.scores
@@ -213,11 +183,6 @@ class SlowRollouts:
         own = ahead if on_turn == mover else -ahead
         win = round(self.table.at(math.floor(own / 1_000 + 0.5), hidden) * SURE)
         return win if on_turn == mover else SURE - win
-
-
-def _with_one(counts: tuple[int, int], seat: int, added: bool) -> tuple[int, int]:
-    more = [count + (at == seat and added) for at, count in enumerate(counts)]
-    return more[0], more[1]
 
 
 def _drawn(belief: LeavePrior, luck: Luck) -> Rack:

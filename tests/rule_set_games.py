@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import random
 import sys
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from reference import Dictionary, placements
 from rollout_reference import Luck
@@ -39,21 +39,22 @@ WORDS, FEW = 6_000, 12
 LONGEST = 21
 
 
-@dataclass(frozen=True)
-class Compared:
-    """What was found equal, for one rule set."""
+class Compared(NamedTuple):
+    """What was found equal, for one rule set.
+
+    ``stalled`` games were ended by turns without score; ``multi_character`` counts placements with
+    a tile of several characters.
+    """
 
     rules: str
     games: int
     turns: int
     exchanges: int
     stalled: int
-    """Games that turns without score have ended."""
     bingos: int
     positions: int
     placements: int
     multi_character: int
-    """Placements with a tile of several characters."""
 
 
 @cache
@@ -199,22 +200,16 @@ def main() -> None:
     names = sys.argv[1:] or rule_set_names()
     print("rules     games  turns  exchanges  bingos  positions  placements  multi-character")
     for name in names:
-        found = compare(name)
-        print(
-            f"{found.rules:<9} {found.games:>5}  {found.turns:>5}  {found.exchanges:>9}  "
-            f"{found.bingos:>6}  {found.positions:>9}  {found.placements:>10}  "
-            f"{found.multi_character:>15}",
-            flush=True,
-        )
+        it = compare(name)
+        start = f"{it.rules:<9} {it.games:>5}  {it.turns:>5}  {it.exchanges:>9}  {it.bingos:>6}"
+        end = f"{it.positions:>9}  {it.placements:>10}  {it.multi_character:>15}"
+        print(f"{start}  {end}", flush=True)
     print(f"\nwith {FEW} words")
     print("rules     games  turns  exchanges  ended without score")
     for name in names:
-        found = compare(name, positions=20, count=FEW)
-        print(
-            f"{found.rules:<9} {found.games:>5}  {found.turns:>5}  {found.exchanges:>9}  "
-            f"{found.stalled:>19}",
-            flush=True,
-        )
+        it = compare(name, positions=20, count=FEW)
+        start = f"{it.rules:<9} {it.games:>5}  {it.turns:>5}  {it.exchanges:>9}"
+        print(f"{start}  {it.stalled:>19}", flush=True)
 
 
 if __name__ == "__main__":

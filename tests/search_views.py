@@ -9,8 +9,6 @@ from rollout_positions import RULES, scowl
 
 from bot.player import Budget, Choice, View
 from engine.rules.position import Board, Position, bag_count
-from engine.rules.rules import Rules
-from lexicons.store import Lexicon
 from protocol.parts import TimeControl
 
 
@@ -68,20 +66,3 @@ def view_at(position: Position, **changes: Any) -> View:
         "seed": 1,
     }
     return View(**given | changes)
-
-
-def view_of(lexicon: Lexicon, rules: Rules, rack: str) -> View:
-    """Give the first turn of a game with a rack."""
-    tiles = tuple(sorted(rules.distribution.alphabet.tiles(rack)))
-    return View(
-        game="g",
-        seat=0,
-        players=("me", "you"),
-        position=Position(Board.empty(rules.layout), (tiles, ()), (0, 0)),
-        bag=86,
-        clocks=(900_000, 900_000),
-        time=TimeControl(),
-        rules=rules,
-        lexicon=lexicon,
-        seed=1,
-    )

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager, closing
 from functools import partial
 from typing import Any, cast
 
+import pytest
 import tables
 from websockets.asyncio.client import connect
 from websockets.typing import Subprotocol
@@ -17,6 +18,7 @@ from harness.lab.bench.client import Client
 from harness.server.server import MatchServer
 from harness.server.tables import ServerTables
 from harness.server.tokens import Gatekeeper, KnownTokens
+from protocol.channel import ChannelClosed
 from protocol.intake import trusting_gate
 from protocol.messages import Hello, Welcome
 from protocol.metered import ClientEnd
@@ -49,6 +51,14 @@ async def served(
 def url_of(server: MatchServer) -> str:
     """Return the address that players dial."""
     return f"ws://127.0.0.1:{server.port}"
+
+
+async def turned_away(
+    url: str, name: str, role: Role = "player", *, why: str = "forbidden", **known: Any
+) -> None:
+    """Try to log in; the server has to refuse that, and say why."""
+    with pytest.raises(ChannelClosed, match=why):
+        await Client.login(url, name, role, **known)
 
 
 async def login_from(address: str, url: str, name: str, role: Role = "player") -> Client:

@@ -12,6 +12,11 @@ from protocol.siu.commands import Bare
 
 EMPTY = "/".join(["15"] * 15)
 POSITION = f"position cgp {EMPTY} AEINRST/ 0/0 0"
+# The first example of the CGP specification's endgames: the bag is empty.
+LAST = (
+    "5BERGS5/4PA3U5/2QAID3R5/3BEE3F2S2/1P1ET2VIATIC2/MA1TAW3c2H2/ES3IS2E2A2/AT1FOLIA4V2/LI1L1EX1E6/"
+    "1N1O1D2N2Y3/1GNU2C1JETE3/2ER2OHO2N3/2O3GOY6/1INDOW1U7/4DORR7 IKLMTZ/AEINRU? 0/0 0"
+)
 
 
 class Talk:

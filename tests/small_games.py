@@ -20,10 +20,10 @@ def lexicon_of(words: Words, rules: Rules) -> Lexicon:
     return Lexicon("test", rules.distribution, build_word_graph(words), "")
 
 
-def few_premium(multipliers: list[int], most: int = 4) -> tuple[int, ...]:
+def few_premium(multipliers: list[int]) -> tuple[int, ...]:
     """Leave no more word multipliers than scores of 32 bits allow in one word."""
     premium = [at for at, multiplier in enumerate(multipliers) if multiplier > 1]
-    return tuple(1 if at in premium[most:] else each for at, each in enumerate(multipliers))
+    return tuple(1 if at in premium[4:] else each for at, each in enumerate(multipliers))
 
 
 @st.composite

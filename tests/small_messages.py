@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import Any, cast
 
 from protocol.messages import (
     Accept,
@@ -47,28 +47,13 @@ def played(seq: int, seat: int = 0, game: str = "g") -> Played:
 
 
 def your_turn(seq: int, attempt: int = 1) -> YourTurn:
-    return YourTurn(
-        game="g",
-        seq=seq,
-        position="",
-        rack="",
-        bag=86,
-        clocks=CLOCKS,
-        deadline_ms=1,
-        attempt=attempt,
-    )
+    now: Any = {"position": "", "rack": "", "bag": 86, "clocks": CLOCKS, "deadline_ms": 1}
+    return YourTurn(game="g", seq=seq, attempt=attempt, **now)
 
 
 def refusal(seq: int, attempt: int) -> Refused:
-    return Refused(
-        game="g",
-        seq=seq,
-        attempt=attempt,
-        code="not_a_word",
-        message="no",
-        attempts_left=2,
-        deadline_ms=1,
-    )
+    said: Any = {"code": "not_a_word", "message": "no", "attempts_left": 2, "deadline_ms": 1}
+    return Refused(game="g", seq=seq, attempt=attempt, **said)
 
 
 def over(seq: int, game: str = "g") -> GameOver:

@@ -110,17 +110,13 @@ class StandIn:
                 deed(self)
 
 
-def _end(engine: StandIn) -> None:
+def _end(_: StandIn) -> None:
     """End, with a word on the way."""
     os.write(2, b"something broke\n")
     os._exit(3)
 
 
-def _abort(engine: StandIn) -> None:
-    os.kill(os.getpid(), signal.SIGSEGV)
-
-
-def _hang(engine: StandIn) -> None:
+def _hang(_: StandIn) -> None:
     time.sleep(FOREVER_S)
 
 
@@ -130,28 +126,13 @@ def _flood(engine: StandIn) -> None:
         engine.say(*[MANY] * 64)
 
 
-def _shout(engine: StandIn) -> None:
-    """Fill its standard error, and go on."""
-    for _ in range(32):
-        os.write(2, b"warning: " * 4_096 + b"\n")
-
-
-def _long_line(engine: StandIn) -> None:
-    os.write(1, b"x" * 200_000)
-
-
-def _noise(engine: StandIn) -> None:
-    """Print what is no text at all, and go on."""
-    os.write(1, bytes(range(256)) + b"\n\xff\xfe\x00\n\n\r\n")
-
-
-def _mute(engine: StandIn) -> None:
+def _mute(_: StandIn) -> None:
     """Close its output and live on."""
     os.close(1)
     time.sleep(FOREVER_S)
 
 
-def _deaf(engine: StandIn) -> None:
+def _deaf(_: StandIn) -> None:
     """Ignore every signal that can be ignored."""
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
@@ -169,26 +150,21 @@ def _children(engine: StandIn) -> None:
         os._exit(0)
 
 
-def _parricide(engine: StandIn) -> None:
-    """Kill whoever started it."""
-    os.kill(os.getppid(), signal.SIGKILL)
-
-
-FAULTS: dict[str, tuple[str, Callable[[StandIn], None]]] = {
+FAULTS: dict[str, tuple[str, Callable[[StandIn], object]]] = {
     "crash-start": ("start", _end),
     "hang-start": ("start", _hang),
     "crash-search": ("search", _end),
-    "segfault": ("search", _abort),
+    "segfault": ("search", lambda _: os.kill(os.getpid(), signal.SIGSEGV)),
     "crash-after": ("after", _end),
     "hang": ("search", _hang),
     "flood": ("search", _flood),
-    "shout": ("search", _shout),
-    "long-line": ("search", _long_line),
-    "noise": ("search", _noise),
+    "shout": ("search", lambda _: [os.write(2, b"warning: " * 4_096 + b"\n") for _ in range(32)]),
+    "long-line": ("search", lambda _: os.write(1, b"x" * 200_000)),
+    "noise": ("search", lambda _: os.write(1, bytes(range(256)) + b"\n\xff\xfe\x00\n\n\r\n")),
     "mute": ("search", _mute),
     "deaf": ("start", _deaf),
     "children": ("start", _children),
-    "parricide": ("start", _parricide),
+    "parricide": ("start", lambda _: os.kill(os.getppid(), signal.SIGKILL)),
 }
 """By name: where, and what. ``half`` (of the answer, and no more) is in ``answer``."""
 
@@ -207,14 +183,14 @@ class Siu(StandIn):
         self.lexicon = self.options.get("lexicon", "scowl")
         for line in self.hear():
             words = line.split()
-            if words:
+            if words and words[0] not in ("siunewgame", "stop"):
                 getattr(self, f"_{words[0]}", self._unknown)(words[1:])
 
     def _siu(self, _words: list[str]) -> None:
-        self.say("id name Stand-in 1", "id author nobody", "what is this line?")
         capability = self.options.get("capability", "gen sim auto stream stop")
-        self.say(f"capability {capability}")
         self.say(
+            *("id name Stand-in 1", "id author nobody", "what is this line?"),
+            f"capability {capability}",
             "option name Lexicon type string default none",
             "option name Threads type spin default 1 min 1 max 2",
             "option name Style type combo default calm var calm var wild",
@@ -239,17 +215,12 @@ class Siu(StandIn):
         if not self.due("unready") and not (self.turn and self.due("unready-later")):
             self.say("readyok")
 
-    def _siunewgame(self, _words: list[str]) -> None:
-        pass
-
     def _position(self, words: list[str]) -> None:
         self.position = words
 
     def _go(self, words: list[str]) -> None:
-        self.say(
-            f"info string provenance engine=Stand-in/1 leaves=none winpct=none "
-            f"lexicon={self.lexicon}"
-        )
+        provenance = f"engine=Stand-in/1 leaves=none winpct=none lexicon={self.lexicon}"
+        self.say(f"info string provenance {provenance}")
         if words == ["gen"]:  # the trial before the game
             self.say("info gen move 8G.AE score 4 eq 4.0 leave INORT", "bestmove 8G.AE")
             return
@@ -286,9 +257,6 @@ class Siu(StandIn):
                 self.stamp()
                 if "until-stop" in self.faults:
                     return
-
-    def _stop(self, _words: list[str]) -> None:
-        pass
 
     def _quit(self, _words: list[str]) -> None:
         if not self.due("stays"):

@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from hypothesis.strategies import integers, sampled_from
 from tables import GAME, MINUTE, NONCES, Play, random_policy
 
-from engine.rules.rules import rack_tiles
+from engine.rules.position import tiles_of
 from harness.arbiter.records import Commitments, TurnRecord
 from harness.arbiter.views import Recipient
 from protocol.errors import PeerError
@@ -206,10 +206,8 @@ class AtTheTable(RuleBasedStateMachine):
     def tiles_are_conserved(self) -> None:
         game = self.play.book.game
         if game is not None:
-            board = rack_tiles(tile for tile in game.position.board.squares if tile)
-            tiles = Counter((*board, *game.bag.order, *game.position.racks[0]))
-            tiles.update(game.position.racks[1])
-            assert tiles == Counter(game.rules.distribution.all_tiles())
+            tiles = [*tiles_of(game.position.board, game.position.racks), *game.bag.order]
+            assert Counter(tiles) == Counter(game.rules.distribution.all_tiles())
 
     @invariant()
     def no_seat_waits_for_ever(self) -> None:

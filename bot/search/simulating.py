@@ -151,9 +151,9 @@ class SimulationSearch:
         if self._is_counted:
             self._enough = -1.0
         self._is_forced = len(candidates) == 1
-        self._before: list[Estimate] = []
+        self._earlier_estimates: list[Estimate] = []
         """Estimates of earlier stages, also of candidates that have dropped out."""
-        self._reached = STATIC
+        self._earlier_search = STATIC
         """How far these estimates look."""
         self._rolled_out = 0
         self._begin(candidates, first.plies)
@@ -179,21 +179,24 @@ class SimulationSearch:
         self._anytime = Anytime(self.simulation, ROLLOUTS._replace(unit_ms=TURN_MS * turns))
 
     def _deepen(self) -> bool:
-        """Begin the next stage if a rival may still be the best; return whether it began."""
+        """If a rival may still be the best, begin the next stage; return whether it began."""
         simulation = self.simulation
         if simulation.exact:
             self._stages = []
         if not self._stages or not simulation.is_sampled:
             return False
-        stage, means = self._stages[0], simulation.statistics.means
-        order = sorted(range(len(means)), key=lambda which: -means[which])
-        alive = [which for which in order if means[which] >= means[order[0]] - ALIVE]
+        stage = self._stages[0]
+        means = simulation.statistics.means
+        best_first = sorted(range(len(means)), key=lambda which: -means[which])
+        least_mean = means[best_first[0]] - ALIVE
+        alive = [which for which in best_first if means[which] >= least_mean]
         alive = alive[: stage.candidates]
         if len(alive) == 1:
             self._stages = []
             return False
         del self._stages[0]
-        self._before, self._reached = self._estimates(), self._searched
+        self._earlier_search = self._searched
+        self._earlier_estimates = self._estimates()
         self._rolled_out += simulation.rollouts
         self._seed += 1  # fresh luck: the first stage's favoured its leader
         candidates = [simulation.candidates[which] for which in alive]
@@ -243,7 +246,7 @@ class SimulationSearch:
     @property
     def is_sampled(self) -> bool:
         """Whether ``choice`` rests on samples."""
-        return bool(self._before) or self.simulation.is_sampled
+        return bool(self._earlier_estimates) or self.simulation.is_sampled
 
     @property
     def is_settled(self) -> bool:
@@ -265,25 +268,26 @@ class SimulationSearch:
     @property
     def _is_new_stage(self) -> bool:
         """Whether the estimates are still those of the stage before."""
-        return bool(self._before) and not self.simulation.is_sampled
+        return bool(self._earlier_estimates) and not self.simulation.is_sampled
 
     @property
     def _searched(self) -> Searched:
         if not self.rollouts:
             return STATIC
-        deepest = self._reached if self._is_new_stage else simulated(self.simulation)
+        deepest = self._earlier_search if self._is_new_stage else simulated(self.simulation)
         return structs.replace(deepest, rollouts=self.rollouts)
 
     def _estimates(self) -> list[Estimate]:
         if self._is_new_stage:
-            return self._before
-        estimates, before = self.simulation.estimates(), {each.move: each for each in self._before}
+            return self._earlier_estimates
+        estimates = self.simulation.estimates()
+        earlier = {estimate.move: estimate for estimate in self._earlier_estimates}
         for index, deepest in enumerate(estimates):
-            if shallower := before.pop(deepest.move, None):  # its errors are added in quadrature
+            if shallower := earlier.pop(deepest.move, None):  # its errors are added in quadrature
                 win_error = math.hypot(deepest.win_error, shallower.win_error)
                 equity_error = math.hypot(deepest.equity_error, shallower.equity_error)
                 estimates[index] = replace(deepest, win_error=win_error, equity_error=equity_error)
-        return [*estimates, *before.values()]
+        return [*estimates, *earlier.values()]
 
 
 def simulated(simulation: Simulation) -> Searched:

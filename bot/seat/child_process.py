@@ -101,31 +101,34 @@ async def spawn(
     one_stream: bool = False,
     handed: Sequence[int] = (),
 ) -> Spawned:
-    """Start a process under a guard; raise OSError if none can be started: the host's fault.
+    """Start a process under a guard.
 
     Args:
         command: path of the program, and its arguments.
         folder: working directory; None: ours.
         environment: the whole environment; None: as much of ours as bots inherit.
-        limits: by default none.
-        confinement: for a program that is not ours; by default none.
+        limits: of memory and cores; None: no limits.
+        confinement: for a program that is not ours; None: it is not confined.
         pipes: whether to open pipes to its standard input and output.
         one_stream: whether its standard error goes to its standard output.
         handed: descriptors that it inherits, under the same numbers.
+
+    Raises:
+        OSError: no process can be started, which is the host's fault.
     """
     containment.shield()
-    reading, lifeline = os.pipe()
+    guard_end, lifeline = os.pipe()
     limits = limits or Limits()
-    cores = _some_cores(limits.cores)
-    _in_use.update(cores)
-    held = (confinement or Confinement())._replace(cores=cores)
+    cores = _choose_cores(limits.cores)
+    _core_uses.update(cores)
+    confinement = (confinement or Confinement())._replace(cores=cores)
     if limits.memory_mb:
-        held = held._replace(memory_mb=limits.memory_mb)
+        confinement = confinement._replace(memory_mb=limits.memory_mb)
     mark = secrets.token_hex(8)
     stream = asyncio.subprocess.PIPE if pipes else asyncio.subprocess.DEVNULL
     try:
         process = await asyncio.create_subprocess_exec(
-            *containment.guard_command(reading, held, list(command)),
+            *containment.guard_command(guard_end, confinement, list(command)),
             stdin=stream,
             stdout=stream,
             stderr=asyncio.subprocess.STDOUT if one_stream else asyncio.subprocess.PIPE,
@@ -134,16 +137,16 @@ async def spawn(
                 **(containment.environment() if environment is None else environment),
                 _MARK: mark,
             },
-            pass_fds=(reading, *handed),
+            pass_fds=(guard_end, *handed),
             start_new_session=True,
             limit=MAX_LINE,
         )
     except BaseException:  # such as a cancellation
-        _in_use.subtract(cores)
+        _core_uses.subtract(cores)
         os.close(lifeline)
         raise
     finally:
-        os.close(reading)
+        os.close(guard_end)
     return Spawned(process, lifeline, cores, mark)
 
 
@@ -156,8 +159,8 @@ class ChildProcess:
         self._lifeline = spawned.lifeline
         self._cores = spawned.cores
         self._mark = spawned.mark
-        self._tail = bytearray()
-        self._drain = asyncio.create_task(self._read_stderr())
+        self._stderr_tail = bytearray()
+        self._reading_stderr = asyncio.create_task(self._read_stderr())
 
     @property
     def returncode(self) -> int | None:
@@ -168,7 +171,7 @@ class ChildProcess:
     @property
     def stderr_tail(self) -> str:
         """The last 4 KB of its standard error."""
-        return self._tail.decode(errors="replace")
+        return self._stderr_tail.decode(errors="replace")
 
     async def wait(self) -> int:
         """Wait for the end of the process and its last output; return its exit status."""
@@ -180,7 +183,7 @@ class ChildProcess:
     async def settle(self) -> None:
         """Wait briefly for the exit status and the last output."""
         ending = asyncio.ensure_future(self._process.wait())
-        await asyncio.wait({ending, self._drain}, timeout=SETTLE_S)
+        await asyncio.wait({ending, self._reading_stderr}, timeout=SETTLE_S)
         ending.cancel()
 
     async def kill(self) -> None:
@@ -188,7 +191,7 @@ class ChildProcess:
         if self._lifeline >= 0:
             os.close(self._lifeline)
             self._lifeline = -1
-            _in_use.subtract(self._cores)
+            _core_uses.subtract(self._cores)
         # Popen.send_signal might reap the guard, and asyncio would not learn its exit status.
         if self._process.returncode is None:
             with contextlib.suppress(ProcessLookupError):
@@ -206,9 +209,9 @@ class ChildProcess:
             await asyncio.to_thread(_end_orphans, self._process.pid, self._mark)
         await self._process.wait()
         await self.settle()
-        for task in (reading, self._drain):
+        for task in (reading, self._reading_stderr):
             task.cancel()
-        await asyncio.gather(reading, self._drain, return_exceptions=True)
+        await asyncio.gather(reading, self._reading_stderr, return_exceptions=True)
         if self._process.stdin is not None:
             self._process.stdin.close()
 
@@ -226,18 +229,18 @@ class ChildProcess:
         stream = self._process.stderr
         decoder = codecs.getincrementaldecoder("utf-8")("replace")  # a part may end in a character
         while stream is not None and (chunk := await stream.read(TAIL_BYTES)):
-            self._tail += chunk
-            del self._tail[:-TAIL_BYTES]
+            self._stderr_tail += chunk
+            del self._stderr_tail[:-TAIL_BYTES]
             self.on_stderr(decoder.decode(chunk))
 
 
 _next_core = itertools.count()
 
-_in_use: Counter[int] = Counter()
+_core_uses: Counter[int] = Counter()
 """Number of processes for which each core was chosen."""
 
 
-def _some_cores(count: int) -> list[int]:
+def _choose_cores(count: int) -> list[int]:
     """Choose the cores with the fewest processes, round-robin among equals.
 
     Plain round-robin fails if the engines of two games start two processes a turn, a short one and
@@ -247,7 +250,7 @@ def _some_cores(count: int) -> list[int]:
         return []
     here = sorted(os.sched_getaffinity(0))
     first = next(_next_core) % len(here)
-    return sorted(sorted(here[first:] + here[:first], key=lambda core: _in_use[core])[:count])
+    return sorted(sorted(here[first:] + here[:first], key=lambda core: _core_uses[core])[:count])
 
 
 def _end_orphans(session: int, mark: str) -> None:

@@ -62,9 +62,9 @@ class _Goodbye(Exception):
 class BotRunner:
     """Says hello for a bot, gets it ready for games, and plays them.
 
-    ``hear`` is called with each message accepted from the other side, before it is acted on, and
-    with each message sent, even while the connection is lost. If it raises, the conversation ends.
-    ``secret`` is the one by which an earlier run of the bot would come back to its game.
+    ``on_message`` is called with each message accepted from the other side, before it is acted on,
+    and with each message sent, even while the connection is lost. If it raises, the conversation
+    ends. ``secret`` is the one by which an earlier run of the bot would come back to its game.
     """
 
     def __init__(
@@ -91,6 +91,7 @@ class BotRunner:
         self._link: Link | None = None
         self._failure: asyncio.Future[None] | None = None
         self._sought = False
+        """Whether we have asked for games on this connection."""
         self._put_off = False
         """Whether the other side put off our seek."""
         self._played_out = ""

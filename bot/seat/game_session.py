@@ -110,7 +110,7 @@ def begin(
 class GameSession(Generic[P]):
     """A game in which a player has a seat; ``seed`` is for the player's random choices.
 
-    ``say`` sends messages in order; if they may not be sent now and include a move, they are kept
+    ``send`` sends messages in order; if they may not be sent now and include a move, they are kept
     until the turn is asked again. ``failed`` takes a search's exception.
     """
 
@@ -188,13 +188,15 @@ class GameSession(Generic[P]):
                 self._observe_news()
                 self._challenge_ms = 0 if message.challenge_ms is UNSET else message.challenge_ms
                 self._lag.asked(seq, message.clocks[watched.seat], at_ms)
-                self._think((seq, attempt), message.deadline_ms, at_ms, round_trip_ms)
+                self._begin_search((seq, attempt), message.deadline_ms, at_ms, round_trip_ms)
             case Refused(seq=seq, code=code, message=why):
                 move = watched.refused(message)
                 log.warning("move refused", game=self.name, seq=seq, code=code, why=why)
                 if move is not None:
                     self.player.refused(watched.view, move, why)
-                self._think((seq, message.attempt + 1), message.deadline_ms, at_ms, round_trip_ms)
+                self._begin_search(
+                    (seq, message.attempt + 1), message.deadline_ms, at_ms, round_trip_ms
+                )
             case GameOver():
                 self.over(message)
 
@@ -244,16 +246,19 @@ class GameSession(Generic[P]):
 
     # --- thinking -------------------------------------------------------------------------------
 
-    def _think(
+    def _begin_search(
         self, turn: tuple[int, int], deadline_ms: int, at_ms: int, round_trip_ms: int
     ) -> None:
+        """Begin to search for the answer to a turn, given by its number and attempt."""
         if self._turn == turn and self._search is not None and not self._search.done():
             return  # asked again after a lost connection: the search continues
         self._drop_search()
         view = self.watched.view
         round_trip_ms = max(round_trip_ms, self._lag.ms)
         budget = plan(view, deadline_ms, asked_ms=at_ms, round_trip_ms=round_trip_ms)
-        self._turn, self._budget, self._believed = turn, budget, None
+        self._turn = turn
+        self._budget = budget
+        self._believed = None
         self._search = begin(self._answer(turn, view, budget), self._tasks, self._failed)
 
     async def _answer(self, turn: tuple[int, int], view: View, budget: Budget) -> None:

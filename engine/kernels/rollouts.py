@@ -175,7 +175,7 @@ def _deal(game: Any, scene: Scene, holdings: Holdings, sample: Any) -> None:
         game.racks[0, at] = scene.rack[at]
     game.held[0] = len(scene.rack)
     if len(holdings.sums):
-        _hold(game, holdings)
+        _draw_holding(game, holdings)
     for last in range(game.back - 1, 0, -1):
         other = below(game, last + 1)
         game.bag[last], game.bag[other] = game.bag[other], game.bag[last]
@@ -183,13 +183,14 @@ def _deal(game: Any, scene: Scene, holdings: Holdings, sample: Any) -> None:
 
 
 @helper
-def _hold(game: Any, holdings: Holdings) -> None:
+def _draw_holding(game: Any, holdings: Holdings) -> None:
+    """Draw a holding by its weight, and move its tiles from the bag to the opponent's rack."""
     sums = holdings.sums
-    wanted = np.float64(below(game, 1 << 31)) / (1 << 31) * sums[len(sums) - 1]
+    drawn = np.float64(below(game, 1 << 31)) / (1 << 31) * sums[len(sums) - 1]
     low, high = 0, len(sums) - 1
     while low < high:
         middle = (low + high) // 2
-        if sums[middle] > wanted:
+        if sums[middle] > drawn:
             high = middle
         else:
             low = middle + 1

@@ -379,23 +379,25 @@ class PreEndgame:
 
     def draws(self, move: Move) -> list[Draw]:
         """Return what comes of a compared move by the bag, in the cases looked at."""
-        taken_up = {bounds.ranked.move: bounds for bounds in self._bounds}
-        if move not in taken_up:
+        bounds_by_move = {bounds.ranked.move: bounds for bounds in self._bounds}
+        if move not in bounds_by_move:
             return []
-        bounds, sums = taken_up[move], dict[Rack, F64]()
+        bounds = bounds_by_move[move]
+        weights_by_bag: dict[Rack, F64] = {}  # winning, tied, losing; and unproven, of any of these
         for case, scenario in enumerate(self._scenarios):
             for index in range(*bounds.of_case(case).indices(len(bounds.final))):
                 if bounds.looked[index]:
-                    sign, weight = int(np.sign(bounds.final[index])), bounds.weights[index]
+                    sign = int(np.sign(bounds.final[index]))
                     is_open = np.sign(bounds.low[index]) != np.sign(bounds.high[index])
-                    share = np.array([sign > 0, sign == 0, sign < 0, is_open]) * weight
-                    sums[scenario.bag] = sums.get(scenario.bag, np.zeros(4)) + share
-        listed = []
-        for bag, (wins, draws, losses, is_open) in sorted(sums.items()):
-            weight = wins + draws + losses
-            won, drawn, lost = (float(share / weight) for share in (wins, draws, losses))
-            listed.append(Draw(bag, float(weight), won, drawn, lost, not is_open))
-        return listed
+                    outcome = np.array([sign > 0, sign == 0, sign < 0, is_open])
+                    earlier = weights_by_bag.get(scenario.bag, np.zeros(4))
+                    weights_by_bag[scenario.bag] = earlier + outcome * bounds.weights[index]
+        draws = []
+        for bag, (winning, tied, losing, unproven) in sorted(weights_by_bag.items()):
+            weight = winning + tied + losing
+            wins, ties, losses = (float(part / weight) for part in (winning, tied, losing))
+            draws.append(Draw(bag, float(weight), wins, ties, losses, not unproven))
+        return draws
 
     def _outcome(self, which: int) -> Outcome:
         if which < len(self._bounds):

@@ -72,7 +72,7 @@ class Analyst:
         on_progress: Callable[[dict[str, Any]], None],
         stopped: Callable[[], bool],
     ) -> dict[str, Any]:
-        """Do a task and return the answer; ``told`` takes the ``so_far`` answers."""
+        """Do a task and return the answer; ``on_progress`` takes the ``so_far`` answers."""
         table = self._table_of(task.data) if task.table is None else task.table
         if table not in self._desks:
             self._desks[table] = _Desk(self._kinds[table])
@@ -80,15 +80,18 @@ class Analyst:
         return answer if "refused" in answer else answer | {"table": table}
 
     def _table_of(self, data: bytes) -> str:
-        """Return the table whose lexicon a game names and whose rules fit best, else ``MAIN``."""
-        named = {word.decode(errors="replace").casefold() for word in _LEXICON.findall(data)}
-        fits = {MAIN: math.inf}
+        """Return the table whose lexicon a game names and whose rules fit best, else ``MAIN``.
+
+        Rules fit best if replaying the game by them gives the fewest notices.
+        """
+        named = {name.decode(errors="replace").casefold() for name in _LEXICON.findall(data)}
+        notices: dict[str, float] = {MAIN: math.inf}
         for table, kind in self._kinds.items():
             if kind.words.casefold() in named:
                 with suppress(ValueError):
-                    played = read_sheet(data, rules_in_play(kind.rules)).replay
-                    fits[table] = len(played.notices) if played else 0
-        return min(fits, key=fits.__getitem__)
+                    replay = read_sheet(data, rules_in_play(kind.rules)).replay
+                    notices[table] = len(replay.notices) if replay else 0
+        return min(notices, key=notices.__getitem__)
 
 
 class _Desk:
@@ -109,7 +112,7 @@ class _Desk:
         on_progress: Callable[[dict[str, Any]], None],
         stopped: Callable[[], bool],
     ) -> dict[str, Any]:
-        """Do a task and return the answer; ``told`` takes the ``so_far`` answers."""
+        """Do a task and return the answer; ``on_progress`` takes the ``so_far`` answers."""
         words = self._resources.lexicon
         try:
             if task.word:
@@ -141,11 +144,11 @@ class _Desk:
         count = sum(listed["count"].values())
         return {"line": turn.line, "cgp": write_cgp(position, rules), **listed, "count": count}
 
-    def _belief(self, played: Replay | None, line: int) -> Believed | None:
-        """Return what the play before a line tells; None if there is none, or it tells nothing."""
-        if played is None or line == 1:
+    def _belief(self, replay: Replay | None, line: int) -> Believed | None:
+        """Return the belief after the play before a line; None: no play, or it tells nothing."""
+        if replay is None or line == 1:
             return None
-        step = played.steps[line - 2]  # lines count from 1
+        step = replay.steps[line - 2]  # lines count from 1, and the play is a line before
         if not step.event.kind.is_turn or LOST_TURN in step.event.note.split("\n"):
             return None
         rules, words = self._rules, self._resources.lexicon
@@ -153,15 +156,16 @@ class _Desk:
         position = step.before.with_rack(mover, ())
         if len(position.racks[observer]) < rules.rack_size:  # a rack known in part tells nothing
             position = position.with_rack(observer, ())
-        # Of an exchange whose tiles weren't shown the file has the number.
+        # The file has the number of tiles of an exchange that weren't shown.
         move = step.move if step.move is not None else int(step.event.detail)
         try:
-            seen = observe(position, move, rules, words)
+            observed = observe(position, move, rules, words)
         except ValueError:  # a phony, or an empty bag
             return None
         judges = Judges(words, rules, self._leaves)
-        belief, _ = look(judges, seen.play, seen.counts, Style.of(MODELS["soft"]), racks=RACKS)
-        chances = seen.tiles_now(belief.as_prior())
+        style = Style.of(MODELS["soft"])
+        belief, _ = look(judges, observed.play, observed.counts, style, racks=RACKS)
+        chances = observed.tiles_now(belief.as_prior())
         return believed(belief, chances, rules.distribution.alphabet)
 
     def _findings(

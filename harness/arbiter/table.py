@@ -208,7 +208,7 @@ class Table:
         return self._flag(now_ms) if flag == deadline else self._accept(now_ms)
 
     def begin_turn(self, now_ms: int) -> Effects:
-        """Start the clock of the seat to move, and ask it.
+        """Start the clock of the seat to move, and ask it for a move.
 
         In a restored game the clock of a seat that has not come back yet starts at the end of
         ``_hold_until``: its absence is the host's fault.

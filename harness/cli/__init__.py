@@ -105,7 +105,7 @@ _HABITS = {
 
 
 def command_line(*asked: str) -> App:
-    """Build the command line; import only the ``asked`` commands, list the others by their line."""
+    """Build the command line: import the ``asked`` commands, and list the others by their line."""
     app = App(
         name="tilewire",
         help=_HELP,
@@ -121,12 +121,12 @@ def command_line(*asked: str) -> App:
     )
     for flag in ("--help", "--version"):
         app[flag].group = _PANELS["Options"]
-    for purpose, lines in GROUPS.items():
+    for purpose, commands in GROUPS.items():
         group = _PANELS[purpose]
-        for key, (name, line) in enumerate(lines.items()):
+        for place, (name, line) in enumerate(commands.items()):
             target = f"harness.cli.{_MODULES.get(name, name)}:{'app' if name in _NESTED else name}"
-            help_ = None if name in asked else line
-            app.command(target, name=name, help=help_, group=group, sort_key=key)
+            help_ = None if name in asked else line  # None: the docstring, for which it is imported
+            app.command(target, name=name, help=help_, group=group, sort_key=place)
     return app
 
 

@@ -47,7 +47,7 @@ def ask(
     name: str | None,
     token_file: Path | None,
     ca: Path | None,
-    asked: Message,
+    request: Message,
     kind: type[_A],
 ) -> _A:
     """Log in at a server, send a message and return the answer, or fail with a sentence."""
@@ -55,7 +55,7 @@ def ask(
     token = None if token_file is None else read_token(token_file)
     options.warn_of_readers(url, token)
     try:
-        return options.run(_ask(url, role, name or role, token, tls, asked, kind))
+        return options.run(_ask(url, role, name or role, token, tls, request, kind))
     except ChannelClosed as closed:
         raise CommandFailed(plain(str(closed)), status=1) from None
 
@@ -78,17 +78,17 @@ async def _ask(
     name: str,
     token: str | None,
     tls: ssl.SSLContext | None,
-    asked: Message,
+    request: Message,
     kind: type[_A],
 ) -> _A:
     channel = await greeted(await dial(url, token=token, tls=tls), role, name)
     try:
-        return await answered(channel, asked, kind)
+        return await answered(channel, request, kind)
     finally:
         await channel.close()
 
 
-async def answered(channel: Channel, asked: Message, kind: type[_A]) -> _A:
+async def answered(channel: Channel, request: Message, kind: type[_A]) -> _A:
     """Send a message and return the answer, or fail with a sentence; skip all other messages.
 
     Raises:
@@ -96,7 +96,7 @@ async def answered(channel: Channel, asked: Message, kind: type[_A]) -> _A:
     """
     answer: _A | None = None
     is_settled = False
-    await channel.send(asked)
+    await channel.send(request)
     await channel.send(Ping(id=0))  # earlier ones may be news: the last before its pong counts
     try:
         async with asyncio.timeout(ANSWER_S):

@@ -196,27 +196,27 @@ async def _play(
     resume_secret: _ResumeSecret | None,
 ) -> None:
     """Have a bot of this machine play, over connections that may be lost."""
-    printed = ""
-    """Why the connection is lost; empty while there is one."""
+    printed_loss = ""
+    """Why the connection is lost, as was printed; empty while there is a connection."""
 
-    def lost(why: str) -> None:
-        nonlocal printed
-        if why != printed:
+    def print_loss(why: str) -> None:
+        nonlocal printed_loss
+        if why != printed_loss:
             options.print_notice(f"{plain(why)}; connecting again for 5 minutes at most")
-        printed = why
+        printed_loss = why
 
     def on_message(message: Message) -> None:
-        nonlocal printed
-        if printed and isinstance(message, Welcome):
+        nonlocal printed_loss
+        if printed_loss and isinstance(message, Welcome):
             options.print_notice("connected again")
-            printed = ""
+            printed_loss = ""
         if resume_secret is not None and isinstance(message, Welcome) and message.secret:
             resume_secret.store(message.secret)
         played.on_message(message)
 
     secret = "" if resume_secret is None else resume_secret.read()
     await live(
-        *(spec, equipment, lambda runner: runner.run(join, lost=lost)),
+        *(spec, equipment, lambda runner: runner.run(join, lost=print_loss)),
         name=played.name,
         seed=seed,
         seek=wish,

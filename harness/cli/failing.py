@@ -52,7 +52,7 @@ def sentences(
         raise
     except kinds as error:
         if isinstance(error, OSError) and error.errno in (ENOSPC, EDQUOT, EFBIG):
-            status = 1
+            status = 1  # a full disk is no wrong input
         raise CommandFailed(f"{where}{reason(error, where)}", status) from None
 
 

@@ -145,10 +145,11 @@ def tournament(
     options.check_containment(require_containment, cluster=cluster)
     how = Running(cluster, json_, page)
     if resume is not None:
-        terms = resumed_config(resume, "tournament", given, anew=bool(seats or out))
-        go_on(terms, resume, how)
+        config = resumed_config(resume, "tournament", given, anew=bool(seats or out))
+        go_on(config, resume, how)
         return
-    entrants, settings = list(seats), given
+    entrants = list(seats)
+    settings = given
     if len(entrants) == 1 and entrants[0].endswith(".toml"):
         settings = read_settings(Path(entrants[0]), given)
         entrants = settings.seats or []

@@ -253,7 +253,7 @@ def configure(
         seed=seed,
         contained=contained,
         test=test,
-        anchors=_anchors(plan.anchor or [], names),
+        anchors=_read_anchors(plan.anchor or [], names),
         format=plan.format or "round-robin",
         rounds=rounds,
         hill=hill,
@@ -364,10 +364,10 @@ def _check_openings(openings: Sequence[str], specs: Sequence[SeatSpec], rules: R
             )
 
 
-def _anchors(given: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, float], ...]:
-    """Return the anchors, names and the ratings that are held fixed; or fail."""
+def _read_anchors(texts: Sequence[str], names: Sequence[str]) -> tuple[tuple[str, float], ...]:
+    """Read ``NAME=RATING``; return the entrants whose ratings stay fixed, with these; or fail."""
     anchors: dict[str, float] = {}
-    for text in given:
+    for text in texts:
         name, _, rating = text.rpartition("=")
         if name and name not in names:
             raise CommandFailed(

@@ -103,10 +103,12 @@ def review_games(
     from harness.analysis.verdict import OVER_RACKS
     from harness.lab.studies.reviews import TABLES, Reviews, TurnRow, as_html
 
-    study, out = Reviews(settings, games), run.out
+    study = Reviews(settings, games)
+    out = run.out
 
-    def close(records: Sequence[Record]) -> None:
-        turns, notes = study.every_turn(records), list(left_out)
+    def print_notes_and_write_files(records: Sequence[Record]) -> None:
+        turns = study.every_turn(records)
+        notes = list(left_out)
         if turns and not run.json_:
             print_view(Text("\n".join(["", *(note for _, note in TABLES.values())]), "dim"))
         all_turns = sum(len(games[record["number"]].turns) for record in records)
@@ -117,9 +119,9 @@ def review_games(
             )
         if any(turn.racks for turn in turns):
             notes.append(OVER_RACKS)
-        if counts := [f"{game.file} ({game.notices})" for game in games.values() if game.notices]:
+        if noted := [f"{game.file} ({game.notices})" for game in games.values() if game.notices]:
             notes.append(
-                f"not taken as it is written, by the number of notices: {some(counts)}; tilewire "
+                f"not taken as it is written, by the number of notices: {some(noted)}; tilewire "
                 "show FILE has them"
             )
         for note in notes:
@@ -132,4 +134,4 @@ def review_games(
 
     if out is not None:
         run = replace(run, out=options.make_folder(out) / "turns.jsonl")
-    run.work([study], len(games), then=close)
+    run.work([study], len(games), then=print_notes_and_write_files)

@@ -289,18 +289,19 @@ def write_rating(of: PlayerRating) -> str:
 
 
 def standing_notes(table: Sequence[Standing]) -> list[str]:
-    """Return who had byes in how many rounds, and as what they count; and who has withdrawn."""
+    """Return who had byes, in how many rounds, and how these count; and who has withdrawn."""
     notes = []
-    for as_what, byes in (("won", "byes"), ("tied", "half_byes")):
-        had = [
+    for result, byes in (("won", "byes"), ("tied", "half_byes")):
+        entrants = [
             f"{plain(standing.name)} {rounds}"
             for standing in table
             if (rounds := getattr(standing, byes))
         ]
-        if had:
-            notes.append(f"byes by round, each game of which counts as {as_what}: {', '.join(had)}")
-    if gone := [plain(standing.name) for standing in table if standing.withdrawn]:
-        notes.append(f"withdrawn: {', '.join(gone)}")
+        if entrants:
+            byes_count = f"byes by round, each game of which counts as {result}"
+            notes.append(f"{byes_count}: {', '.join(entrants)}")
+    if withdrawn := [plain(standing.name) for standing in table if standing.withdrawn]:
+        notes.append(f"withdrawn: {', '.join(withdrawn)}")
     return notes
 
 

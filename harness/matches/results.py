@@ -191,26 +191,27 @@ def seat_result(
     turns: Sequence[TurnRecord | Played],
     over: Ended | GameOver,
     bingos: int,
-    before_ms: int,
+    clock_ms: int,
 ) -> SeatResult:
-    """Return a seat's part of a game; ``before_ms`` is its clock after the last of the turns.
+    """Return a seat's part of a game; ``clock_ms`` is its clock after the last of the turns.
 
-    The time of the turn in which the game ended is unknown if ``over`` has no clocks.
+    If ``over`` has no clocks, the time of the turn in which the game ended is unknown, and left
+    out.
     """
-    own = [turn for turn in turns if charged_seat(turn.seat, turn.move) == seat]
-    left_ms = before_ms if over.clocks is None else over.clocks[seat]
-    last_ms = max(0, before_ms - left_ms)
-    lost_on_turn = last_ms > 0 and OUTCOMES[over.outcome].won_by == "opponent"
+    own_turns = [turn for turn in turns if charged_seat(turn.seat, turn.move) == seat]
+    left_ms = clock_ms if over.clocks is None else over.clocks[seat]
+    unfinished_ms = max(0, clock_ms - left_ms)
+    lost_on_turn = unfinished_ms > 0 and OUTCOMES[over.outcome].won_by == "opponent"
     challenges: tuple[int, int] | UnsetType = UNSET
     if game.rules.challenge != "void":
-        judged = [turn.challenge for turn in own]
-        challenges = judged.count("won"), judged.count("lost")
+        results = [turn.challenge for turn in own_turns]
+        challenges = results.count("won"), results.count("lost")
     return SeatResult(
         name=game.players[seat],
         score=over.scores[seat],
-        moves=sum(turn.challenge in (UNSET, "open") for turn in own) + lost_on_turn,
-        think_ms=sum(turn.think_ms for turn in own) + last_ms,
-        longest_ms=max([last_ms, *(turn.think_ms for turn in own)]),
+        moves=sum(turn.challenge in (UNSET, "open") for turn in own_turns) + lost_on_turn,
+        think_ms=sum(turn.think_ms for turn in own_turns) + unfinished_ms,
+        longest_ms=max([unfinished_ms, *(turn.think_ms for turn in own_turns)]),
         overtime_ms=max(0, -left_ms) if game.time.max_overtime_ms else 0,
         time_penalty=over.time_penalties[seat],
         bingos=bingos,
@@ -236,14 +237,14 @@ CSV_COLUMNS = tuple(csv_row(walkover(PlannedGame(1, 1, 0), "", ("", ""), (True, 
 
 
 def game_record(book: Scorebook, title: str, corrected: Mapping[str, Any] = {}) -> str:
-    """Return a finished game as GCG; facts without a line of their own in GCG go into a note.
+    """Return a finished game as GCG; a note tells what GCG has no line for.
 
-    So does a result that was ``corrected`` (``FolderContents.corrected``).
+    The note also tells a result that was ``corrected`` (``FolderContents.corrected``).
     """
     ended, opened = book.ended, book.opened
     assert ended is not None, "the game is not over"
-    name, words = f"tilewire {opened.game}", opened.lexicon
-    terms: dict[str, Any] = {"title": title, "id": name, "lexicon": words}
+    id = f"tilewire {opened.game}"
+    terms: dict[str, Any] = {"title": title, "id": id, "lexicon": opened.lexicon}
     if ended.outcome != "out" or corrected or book.game is None:
         terms["note"] = result_text(opened.players, replace(ended, **corrected))
     if book.game is None:

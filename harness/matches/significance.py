@@ -84,14 +84,16 @@ def _elo_of(rate: float) -> float:
 
 
 def pairs_needed(elo_error: float) -> int:
-    """Return how many pairs of games make half of an Elo interval as narrow as ``elo_error``.
+    """Return how many pairs of games narrow half of an Elo interval to ``elo_error``.
 
-    Taken for independent games between equal players. A game's points then have the variance ¼ at
-    most, and their mean over n pairs ¼ / 2n (sample size of a proportion: Cochran 1977, *Sampling
-    Techniques*, §4.4). The slope of the Elo curve is that of ``elo_difference`` at r = ½.
+    The games count as independent and the players as equal. A game's points then have a variance
+    of at most ¼, and their mean over n pairs one of ¼ / 2n = 1 / 8n (sample size of a proportion:
+    Cochran 1977, *Sampling Techniques*, §4.4). At r = ½ the slope of the Elo curve, which
+    ``elo_difference`` gives, is 1600 / ln 10.
     """
-    errors = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)
-    return max(FEWEST_UNITS, math.ceil((errors * 1600 / math.log(10) / elo_error) ** 2 / 8))
+    standard_errors = NormalDist().inv_cdf(0.5 + CONFIDENCE / 2)  # in half of the interval
+    pairs = (standard_errors * 1600 / math.log(10) / elo_error) ** 2 / 8
+    return max(FEWEST_UNITS, math.ceil(pairs))
 
 
 def sign_flip_p_value(sums: npt.ArrayLike) -> float | None:

@@ -11,7 +11,7 @@ from itertools import islice
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from protocol.channel import Channel
-from protocol.codec import of_a_frame
+from protocol.codec import fit_into_frame
 from protocol.errors import PeerError, wrong_role
 from protocol.link import Link
 from protocol.messages import Administer, Error, Goodbye, Message, ServerState
@@ -163,7 +163,7 @@ class Administration:
     def state(self, token: str | None = None) -> ServerState:
         """Return the state of the server, as much of it as a message can hold."""
         lobby = self.lobby
-        return of_a_frame(
+        return fit_into_frame(
             lambda most: ServerState(
                 players=tuple(lobby.present())[:most],
                 games=lobby.hosting.listed().games[:most],

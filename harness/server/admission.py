@@ -180,7 +180,7 @@ def raise_files(needed: int) -> None:
 
 
 def plain_address(text: str) -> str | None:
-    """Return the address in a text, without port and brackets, in one notation; None: it has none.
+    """Return the address in a text, in one notation without port and brackets; None: it has none.
 
     ``203.0.113.9:50001`` is ``203.0.113.9``, and so is ``[::ffff:203.0.113.9]:50001``.
     """
@@ -194,7 +194,7 @@ def plain_address(text: str) -> str | None:
     zone = written["zone"] or ""
     if isinstance(ip, IPv6Address):
         return str(ip.ipv4_mapped or f"{ip}{zone}")
-    return None if zone else str(ip)
+    return None if zone else str(ip)  # zones are of IPv6
 
 
 @lru_cache(maxsize=MOST_REMEMBERED)

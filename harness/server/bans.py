@@ -78,6 +78,7 @@ class Bans:
             Ban(
                 whom=whom,
                 why=entry.why,
+                # A minute that has begun counts as one.
                 minutes=None if entry.until is None else int((entry.until - now) / 60) + 1,
             )
             for whom, entry in self._entries.items()

@@ -26,7 +26,7 @@ class Certificate:
         self.renew()
 
     def renew(self) -> None:
-        """Read both files; raise ValueError and go on with the old ones if they are wrong."""
+        """Read both files; if they are wrong, go on with the old ones and raise ValueError."""
         # Try a new context first, since a load that fails half-way would spoil the one in use.
         for context in (ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER), self.context):
             try:
@@ -38,7 +38,7 @@ class Certificate:
                     f"no TLS by {files}: {error.strerror}; it takes a certificate and its key in "
                     "PEM, without a password"
                 ) from None
-        self.expires, self._fault = self._tried()
+        self.expires, self._fault = self._try_connecting()
 
     def warning(self) -> str | None:
         """Return a sentence if clients refuse the certificate, or soon will."""
@@ -50,10 +50,10 @@ class Certificate:
             return f"{self._files[0]} expires in {counted(days, 'day')}; {renew}"
         return None
 
-    def _tried(self) -> tuple[float, str]:
-        """Have a client that trusts the file connect; return the expiry, and why it refuses, if so.
+    def _try_connecting(self) -> tuple[float, str]:
+        """Connect a client that trusts the file; return the expiry, and why the client refuses.
 
-        The expiry is in seconds since 1970, and 0 if the client refuses.
+        The expiry is in seconds since 1970. It is 0 if the client refuses; else the reason is "".
         """
         trusting = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         trusting.check_hostname = False

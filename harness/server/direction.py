@@ -36,7 +36,7 @@ from harness.matches.standings import arrangements, round_game, standings
 from harness.matches.tournament import Tournament
 from lexicons.text import did_you_mean
 from protocol.channel import Channel
-from protocol.codec import of_a_frame
+from protocol.codec import fit_into_frame
 from protocol.errors import PeerError, wrong_role
 from protocol.link import Link
 from protocol.messages import (
@@ -337,7 +337,7 @@ class TournamentDirection:
         games = tuple(
             self._listed(game, results.get(game.number)) for game in of_round[:MOST_LISTED]
         )
-        return of_a_frame(
+        return fit_into_frame(
             lambda most: StandingList(
                 round=number,
                 rounds=self._schedule.last_round(),
@@ -531,9 +531,12 @@ class TournamentDirection:
         self._lobby.players.dismiss(name, "withdrawn", sentence)
 
     def _direct_to_join(self, name: str, why: str) -> None:
-        kind, over, entrant = self._schedule.config.format, self._queue.over, self._entrant(name)
+        """Let a name join, or an entrant that is absent or has withdrawn come back."""
+        format = self._schedule.config.format
+        is_over = self._queue.over
+        entrant = self._entrant(name)
         if entrant in self._files.withdrawn:
-            if kind == "knockout" or over:
+            if format == "knockout" or is_over:
                 when = "only during the tournament, and not in a knockout"
                 raise _refused(f"an entrant that has withdrawn can come back {when}")
             self._queue.take_back(entrant, why)
@@ -541,7 +544,7 @@ class TournamentDirection:
             self._queue.take_back(entrant, why)
         elif entrant is not None:
             raise _refused(f"{name} is an entrant already")
-        elif kind != "swiss" or over:
+        elif format != "swiss" or is_over:
             raise _refused("only a Swiss tournament that is not over can be joined")
         elif wrong := self._wrong_name(name):
             raise PeerError("bad_direction", wrong)

@@ -142,7 +142,7 @@ class Hosting:
     def open(
         self, book: Scorebook, seats: tuple[Seat, Seat], label: Mapping[str, Any] = {}
     ) -> GameHost:
-        """Add a game to those that are on, and return its host; ``play`` is to follow."""
+        """Add a game to those that are on, and return its host; then call ``play``."""
         names = frozenset(seat.name for seat in seats if isinstance(seat, GuestSeat))
         unproven = frozenset(name for name in names if not self.has_token(name))
         host = GameHost(book, seats, self.journal, self.lag, names, unproven, keeps=self.keeps)

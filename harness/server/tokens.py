@@ -98,7 +98,7 @@ class KnownTokens:
         return self._known
 
     def reread(self) -> None:
-        """Read the file again, and tell what has changed."""
+        """Read the file again, and tell which names and tokens have changed."""
         self._version = self._stat()
         try:
             tokens = read_token_file(self._path)
@@ -106,12 +106,14 @@ class KnownTokens:
             why = f"{self._path}: {error.strerror}" if isinstance(error, OSError) else error
             self._tell(f"{why}; until that is corrected, the names read before stay valid")
             return
+        known = self._known
+        replaced = {name for name, hashed in tokens.items() if known.get(name, hashed) != hashed}
         changes = [
             f"{what} {', '.join(sorted(names))}"
             for what, names in (
-                ("new", tokens.keys() - self._known.keys()),
-                ("gone", self._known.keys() - tokens.keys()),
-                ("another token for", {n for n, h in tokens.items() if self._known.get(n, h) != h}),
+                ("new", tokens.keys() - known.keys()),
+                ("gone", known.keys() - tokens.keys()),
+                ("another token for", replaced),
             )
             if names
         ]

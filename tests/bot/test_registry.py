@@ -137,6 +137,32 @@ def test_built_in_players_take_the_options_that_are_listed(name: str) -> None:
     assert tuple(inspect.signature(factory).parameters) == _BUILT_IN[name].options
 
 
+@pytest.mark.parametrize(
+    ("seat", "says"),
+    [
+        *((f"static?temperature={wrong}", "0 or more") for wrong in ("warm", "-1", "nan", "inf")),
+        ("sim?candidates=0", "candidates"),
+        ("sim?candidates=many", "'many'"),
+        ("sim?plies=65", "plies"),
+        ("sim?iterations=1000001", "iterations"),
+        ("sim?time=0s", "time"),
+        ("sim?bag=7-1", "'7-1'"),
+        ("sim?iterations=5&time=1s", "not both"),
+        ("champion?time=soon", "'soon'"),
+        ("champion?exact=maybe", "'maybe'"),
+        ("infer?model=fast", "'fast'"),
+        ("infer?memory=all", "'all'"),
+        ("infer?doubt=2", "doubt"),
+        ("infer?racks=0", "racks"),
+        ("mc?samples=1", "samples"),
+        ("mc+rh?plies=0", "plies"),
+    ],
+)
+def test_values_of_options_that_make_no_sense(seat: str, says: str) -> None:
+    with pytest.raises(SeatError, match=says):
+        create_player(parse_seat(seat))
+
+
 def test_a_name_is_as_long_as_the_protocol_has_room_for() -> None:
     assert LONGEST_NAME == MAX_NAME
 
@@ -168,17 +194,11 @@ def test_a_file_from_the_folder_of_the_day(file: str, monkeypatch: pytest.Monkey
     assert (again.target, again.options) == (spec.target, spec.options)
 
 
-def test_a_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "somebodys_bots.py").write_text(BOT.replace("import neighbour_of_the_bot", ""))
-    monkeypatch.setattr(sys, "path", sys.path.copy())
-    monkeypatch.chdir(tmp_path)
-    spec = parse_seat("somebodys_bots:takes_all?anything=goes")
+def test_a_module_and_an_entry_point(packages: Path) -> None:
+    (packages / "their_bots.py").write_text(BOT.replace("import neighbour_of_the_bot", ""))
+    spec = parse_seat("their_bots:takes_all?anything=goes")
     assert (spec.kind, spec.name) == ("local", "takes_all")
     create_player(spec)
-
-
-def test_an_entry_point(packages: Path) -> None:
-    (packages / "their_bots.py").write_text(BOT.replace("import neighbour_of_the_bot", ""))
     install(packages, "theirs", "clever = their_bots:Mine\nstatic = their_bots:Mine")
     assert known_bots()["clever"] == "their_bots:Mine"
     spec = parse_seat("clever?style=bold")
@@ -287,26 +307,14 @@ def test_what_makes_no_player(file: str, seat: str, says: str) -> None:
         create_player(parse_seat(f"{file}:{seat}"))
 
 
-def test_a_class_that_is_no_player_is_named(tmp_path: Path) -> None:
-    (tmp_path / "e.py").write_text("class First:\n    pass\n")
-    with pytest.raises(SeatError, match=r"class First does not derive from bot\.player\.Player"):
-        parse_seat(str(tmp_path / "e.py"))
-
-
 @pytest.mark.parametrize(
     ("methods", "says"),
     [
         ("def move(self, view): pass", "has no method choose"),
         ("def chose(self, view, budget): pass", "line 3: write def choose.* in place of chose"),
-        (
-            "async def choose(self, view, budget): pass",
-            "in place of async choose",
-        ),
+        ("async def choose(self, view, budget): pass", "in place of async choose"),
         ("def choose(self, view, budget): yield", "in place of async choose"),
-        (
-            "def choose(self, view): pass",
-            "view, budget. in place of choose.self, view.$",
-        ),
+        ("def choose(self, view): pass", "view, budget. in place of choose.self, view.$"),
         ("def observ(self, view, play): pass", "line 3: write def observe"),
     ],
 )
@@ -332,6 +340,7 @@ def test_a_file_alone_is_its_only_player(tmp_path: Path) -> None:
     [
         ("class A(bot.player.Player): pass\nclass B(A): pass", "has players A, B; write .*:A$"),
         ("def First(): pass", r"no class .*Player.*; write .*:NAME$"),
+        ("class First: pass", r"class First does not derive from bot\.player\.Player"),
         ("class First(", "line 1: SyntaxError"),
     ],
 )

@@ -10,7 +10,7 @@ from pathlib import Path
 
 DATA = Path(__file__).with_name("data")
 INPUTS = DATA / "inputs"
-"""What artefacts are made from; ``record.py inputs`` makes them, and no test compares them."""
+"""What artefacts are made from, kept as it is."""
 
 MOST_SHOWN = 60
 """Lines of a difference."""
@@ -19,29 +19,23 @@ WIDEST_SHOWN = 300
 
 @dataclass(frozen=True)
 class Artefact:
-    """A text that later commits make again.
-
-    Args:
-        name: of its file under ``DATA``, the part before a slash; ``.xz`` if it is packed.
-        make: makes it.
-    """
+    """A text that later commits make again."""
 
     name: str
+    """Of its file under ``DATA``, the part before a slash; ``.xz`` if it is packed."""
     make: Callable[[], str]
 
     @property
     def part(self) -> str:
         return self.name.partition("/")[0]
 
-    def recorded(self) -> str:
-        return read_packed(DATA / self.name)
-
     def record(self) -> None:
-        write_packed(DATA / self.name, self.make())
+        path, content = DATA / self.name, self.make().encode()
+        path.write_bytes(lzma.compress(content, preset=9) if path.suffix == ".xz" else content)
 
     def difference(self) -> str:
         """Make it again; say what differs from what was recorded, empty if nothing does."""
-        recorded, made = self.recorded(), self.make()
+        recorded, made = read_packed(DATA / self.name), self.make()
         if recorded == made:
             return ""
         lines = difflib.unified_diff(
@@ -56,10 +50,3 @@ def read_packed(path: Path) -> str:
     """Read a text file, packed if it is called so."""
     content = path.read_bytes()
     return (lzma.decompress(content) if path.suffix == ".xz" else content).decode()
-
-
-def write_packed(path: Path, text: str) -> None:
-    """Write a text file, packed if it is called so."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    content = text.encode()
-    path.write_bytes(lzma.compress(content, preset=9) if path.suffix == ".xz" else content)

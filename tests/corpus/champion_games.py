@@ -6,25 +6,18 @@ from hashlib import sha256
 
 from corpus import by_work
 from corpus.artefacts import Artefact
-from corpus.product import (
-    Budget,
-    Choice,
-    Field,
-    Game,
-    Observed,
-    Player,
-    Result,
-    Rules,
-    StaticPlayer,
-    View,
-    champion,
-    format_move,
-    load_lexicon,
-    now_ms,
-    play_game,
-    standard_rules,
-)
 from msgspec import structs
+
+from bot.player import Budget, Choice, Observed, Player, Result, View
+from bot.players.champion import champion
+from bot.players.static import StaticPlayer
+from engine.notation.move_text import format_move
+from engine.rules.game import Game
+from engine.rules.rules import Rules, standard_rules
+from harness.lab.in_process import play_game
+from harness.lab.study_context import Field
+from lexicons.store import load_lexicon
+from protocol.channel import now_ms
 
 GAMES = 8
 AGAINST_ITSELF = 4
@@ -36,12 +29,7 @@ PONDERING_MS = 20
 
 
 class Noted(Player):
-    """Has a player play, and notes what it says of each choice.
-
-    Args:
-        player: who plays.
-        ponders: whether it is given time after each of its turns.
-    """
+    """Has a player play, who may ponder after its turns, and notes what it says of each choice."""
 
     def __init__(self, player: Player, ponders: bool) -> None:
         self.said: list[str] = []
@@ -88,12 +76,7 @@ def _said(choice: Choice) -> str:
     return "; ".join(said)
 
 
-def played() -> list[str]:
-    """Play all games; give the text of each."""
-    return list(map(_game_text, range(GAMES)))
-
-
-def _game_text(number: int) -> str:
+def game_text(number: int) -> str:
     secret = sha256(b"corpus %d" % number).digest()
     own = Noted(champion(time=TIME), ponders=number < PONDERED)
     is_mirror = number < AGAINST_ITSELF
@@ -115,9 +98,4 @@ def _turns(game: Game, seats: tuple[Noted, Noted]) -> list[str]:
     return [*lines, f"{game.over.reason} {game.position.scores}"]
 
 
-def _all_games() -> str:
-    texts: list[str] = by_work.run("games")
-    return "".join(texts)
-
-
-ARTEFACTS = (Artefact("champion/games.txt", _all_games),)
+ARTEFACTS = (Artefact("champion/games.txt", lambda: "".join(by_work.run("games"))),)

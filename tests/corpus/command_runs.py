@@ -12,7 +12,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 import structlog
-from corpus.product import run_command
+
+from harness.cli import run_command
 
 PLAIN = {"COLUMNS": "100", "NO_COLOR": "1", "TERM": "dumb", "TZ": "UTC"}
 Answer = tuple[int, str, str]
@@ -39,11 +40,6 @@ def answer_to(arguments: Sequence[str]) -> Answer:
         finally:
             structlog.reset_defaults()
     return status, masked(out.getvalue()), masked(err.getvalue())
-
-
-def answers(commands: Sequence[Sequence[str]]) -> list[Answer]:
-    """Run commands one after another."""
-    return [answer_to(arguments) for arguments in commands]
 
 
 def masked(text: str) -> str:

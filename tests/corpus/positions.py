@@ -8,39 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from corpus import by_work
-from corpus.artefacts import INPUTS, Artefact, read_packed, write_packed
-from corpus.product import StaticGames, write_cgp
-from corpus.static_games import RULES, games
+from corpus.artefacts import INPUTS, Artefact, read_packed
 
 GAME = INPUTS / "game.gcg"
 """Static against greedy, with all racks."""
 POSITIONS = INPUTS / "positions.json"
-WANTED = {"open": 12, "two": 4, "one": 4, "none": 10}
-"""How many positions, by what is in the bag."""
-BAGS = {"two": 2, "one": 1, "none": 0}
+"""By what is in the bag, each of a static game of its own."""
 SHORT = ("aa", "qi", "xu", "zz", "retina", "RETAINS", "notaword")
-
-
-def make_inputs() -> None:
-    """Choose positions, each of a game of its own."""
-    chosen: dict[str, list[str]] = {kind: [] for kind in WANTED}
-    played = games()
-    for game in range(len(played.turns)):
-        for kind, count in WANTED.items():
-            turn = _turn(played, game, kind)
-            if turn is not None and len(chosen[kind]) < count:
-                chosen[kind].append(write_cgp(played.position(game, turn, RULES), RULES))
-                break
-    assert {kind: len(found) for kind, found in chosen.items()} == WANTED
-    write_packed(POSITIONS, json.dumps(chosen, indent=1) + "\n")
-
-
-def _turn(played: StaticGames, game: int, kind: str) -> int | None:
-    """Find the first turn with so much in the bag; any early one will do as open."""
-    bags = played.results.bags[game, : int(played.turns[game])].tolist()
-    if kind == "open":
-        return game % 12 + 1 if bags[game % 12 + 1] > 7 else None
-    return bags.index(BAGS[kind]) if BAGS[kind] in bags else None
 
 
 @cache
@@ -109,14 +83,9 @@ def _answers() -> dict[str, list[Any]]:
 def _file(name: str) -> str:
     parts = []
     for command, (status, out, err) in zip(_commands()[name], _answers()[name], strict=True):
-        parts.append(
-            f"$ tilewire {' '.join(map(_quoted, command))}\n{out}{err}[exit status {status}]\n"
-        )
+        quoted = (f"'{argument}'" if " " in argument else argument for argument in command)
+        parts.append(f"$ tilewire {' '.join(quoted)}\n{out}{err}[exit status {status}]\n")
     return "\n".join(parts)
-
-
-def _quoted(argument: str) -> str:
-    return f"'{argument}'" if " " in argument else argument
 
 
 ARTEFACTS = tuple(

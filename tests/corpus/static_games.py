@@ -6,17 +6,15 @@ from functools import cache
 from hashlib import sha256
 
 from corpus.artefacts import Artefact
-from corpus.product import (
-    Board,
-    Place,
-    StaticGames,
-    format_move,
-    leaves_for,
-    load_lexicon,
-    play_static_games,
-    standard_rules,
-    unpack,
-)
+
+from engine.movegen.move_codec import unpack
+from engine.notation.move_text import format_move
+from engine.rules.moves import Place
+from engine.rules.position import Board
+from engine.rules.rules import standard_rules
+from engine.simulation.selfplay import StaticGames, play_static_games
+from lexicons.store import load_lexicon
+from lexicons.tables import leaves_for
 
 GAMES = 2_000
 IN_FULL = 50
@@ -60,11 +58,7 @@ def hashes() -> str:
     return "\n".join(("game hash score score turns", *lines, ""))
 
 
-def in_full() -> str:
-    return "".join(map(game_text, range(IN_FULL)))
-
-
 ARTEFACTS = (
-    Artefact("static/games.txt.xz", in_full),
+    Artefact("static/games.txt.xz", lambda: "".join(map(game_text, range(IN_FULL)))),
     Artefact("static/hashes.txt.xz", hashes),
 )

@@ -10,7 +10,9 @@ import lzma
 
 import pytest
 from corpus.artefacts import DATA, INPUTS, Artefact
-from corpus.every_part import EVERY
+from corpus.record import every_artefact
+
+EVERY = every_artefact()
 
 
 @pytest.mark.parametrize("artefact", EVERY, ids=lambda artefact: artefact.name)

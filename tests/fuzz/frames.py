@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import traceback
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -12,12 +13,13 @@ from typing import Any
 import msgpack
 import msgspec
 from fuzz.mutation import broken_bytes, broken_tree
+from small_messages import offer, started, your_turn
 from wire import as_map, made_message
 
 from protocol.codec import CODECS, MSGPACK, Codec
 from protocol.errors import PeerError
-from protocol.messages import MESSAGES, Message, Move, NewGame, Ready, Started, YourTurn
-from protocol.session import ArbiterSession, BotSession, Side
+from protocol.messages import MESSAGES, Message, Move, Ready, YourTurn
+from protocol.session import ArbiterSession, BotSession, FromArbiter, Side
 
 FRESH_EVERY = 200
 """Frames that a pair of sessions is given."""
@@ -42,22 +44,16 @@ def _in_our_games(message: Message, chance: Random) -> Message:
 def sessions() -> tuple[dict[str, ArbiterSession], BotSession]:
     """Return two ends, by game the arbiter's, whose games have come to different points."""
     arbiters, bot = dict[str, ArbiterSession](), BotSession()
-    offer = {"players": ("a", "b"), "you": 0, "lexicon": "words"}
-    clocks = (1_000, 1_000)
+    script: list[FromArbiter | Ready] = [offer(), Ready(game=""), started(), your_turn(1)]
     for steps, game in enumerate(_GAMES[:4]):
         arbiter = arbiters[game] = ArbiterSession(game)
-        script: list[Message] = [
-            NewGame(game=game, seq=0, **offer),  # type: ignore[arg-type]
-            Ready(game=game),
-            Started(game=game, seq=0, bag=86, clocks=clocks),
-            YourTurn(game=game, seq=1, position="", rack="", bag=86, clocks=clocks, deadline_ms=9),
-        ]
-        for message in script[: steps + 1]:
+        for template in script[: steps + 1]:
+            message = msgspec.structs.replace(template, game=game)
             if isinstance(message, Ready):
                 bot.send(message)
                 arbiter.receive(message, 0, 1)
             else:
-                arbiter.send(message)  # type: ignore[arg-type]
+                arbiter.send(message)
                 bot.receive(message)
     return arbiters, bot
 
@@ -150,6 +146,17 @@ class Ends:
             move = Move(game=event.game, seq=event.seq, move="-", attempt=event.attempt)
             self._bot.games[event.game].check(Side.BOT, move)
             self._bot.send(move)
+
+
+def take_broken(codec: Codec, chance: Random, count: int) -> tuple[Counter[str], list[str]]:
+    """Give so many frames to both ends; return what became of them, and what was not caught."""
+    ends, uncaught = Ends(codec), list[str]()
+    for _, frame in zip(range(count), Frames(codec, chance), strict=False):
+        try:
+            ends.take(frame)
+        except Exception:
+            uncaught.append(f"{frame[:300]!r}\n{traceback.format_exc()}")
+    return ends.outcomes, uncaught
 
 
 def _check_reply(error: PeerError) -> None:

@@ -151,11 +151,11 @@ def _binary(make: Callable[[], Sequence[bytes]]) -> Callable[[Random], bytes]:
     return broken
 
 
-def _tree(make: Callable[[], Any]) -> Callable[[Random], bytes]:
+def _tree(whole: Any) -> Callable[[Random], bytes]:
     """Break the values of a tree; one time in four, the text it is written in."""
 
     def broken(chance: Random) -> bytes:
-        tree = make()
+        tree = whole
         for _ in range(chance.choice((1, 1, 2))):
             if chance.randrange(4):
                 tree = broken_tree(tree, chance)
@@ -186,10 +186,6 @@ def _read_klv(content: bytes, folder: Path) -> None:
     assert np.isfinite(table.values).all()
 
 
-def _read_packed_words(content: bytes, _: Path) -> None:
-    parse_word_list(content, _ALPHABET, "words.txt.xz")
-
-
 def _read_tiles(content: bytes, folder: Path) -> None:
     distribution = load_distribution(_written(content, folder, "tiles.csv"))
     with suppress(ValueError):
@@ -205,10 +201,6 @@ def _read_gcg(content: bytes, _: Path) -> None:
     with suppress(NotationError):
         assert read_gcg(write_gcg(game)).players == game.players
     replay(game, RULES)
-
-
-def _read_sheet(content: bytes, _: Path) -> None:
-    sheet_json(read_sheet(content, RULES), RULES, "scowl")
 
 
 def _read_cgp(content: bytes, _: Path) -> None:
@@ -240,6 +232,10 @@ def _read_openings(content: bytes, folder: Path) -> None:
 
 def _read_journal(content: bytes, folder: Path) -> None:
     """Read the rows that a tree has, as a command does that lists games, and resume each game."""
+
+    def cell(value: Any) -> Any:
+        return json.dumps(value) if isinstance(value, dict | list) else value
+
     tree = json.loads(content)
     path = folder / "games.db"
     path.write_bytes(samples.empty_journal())
@@ -249,17 +245,9 @@ def _read_journal(content: bytes, folder: Path) -> None:
             for row in rows:
                 marks = ", ".join("?" * len(row))
                 with suppress(sqlite3.IntegrityError):  # a row that no journal can have
-                    connection.execute(f"INSERT INTO {table} VALUES ({marks})", [*map(_cell, row)])
+                    connection.execute(f"INSERT INTO {table} VALUES ({marks})", [*map(cell, row)])
         connection.commit()
     _read_database(path)
-
-
-def _cell(value: Any) -> Any:
-    return json.dumps(value) if isinstance(value, dict | list) else value
-
-
-def _read_database_file(content: bytes, folder: Path) -> None:
-    _read_database(_written(content, folder, "games.db"))
 
 
 def _read_database(path: Path) -> None:
@@ -403,11 +391,6 @@ def _read_quackle(content: bytes, _: Path) -> None:
             parse_move(listed.text, samples.view().position.board, _ALPHABET)
 
 
-def _read_quackle_tiles(content: bytes, folder: Path) -> None:
-    path = _written(content, folder, "english.quackle_alphabet")
-    quackle_text.tiles_differ(read_text(path), RULES.distribution)
-
-
 def _read_files(content: bytes, folder: Path) -> None:
     """Follow a host behind two files, as a bot that says that it is ready."""
     _written(content, folder, "host.txt")
@@ -436,88 +419,71 @@ def _read_reported(content: bytes, _: Path) -> None:
     assert len(address) < 64
 
 
-def _config(name: str, kind: Any, text: str) -> Reader:
-    return Reader(
-        name,
-        _texts(text),
-        lambda content, folder: read_config_file(_written(content, folder, "it.toml"), kind),
-        (ValueError,),
-    )
+def _at(like: str, read: Callable[[Path], object]) -> Callable[[bytes, Path], object]:
+    """Read a file of that name."""
+    return lambda content, folder: read(_written(content, folder, like))
 
 
-def _file(name: str, read: Callable[[Path], object], *given: str | bytes, like: str) -> Reader:
-    return Reader(
-        name, _texts(*given), lambda content, at: read(_written(content, at, like)), (ValueError,)
-    )
+def _settings(kind: Any) -> Callable[[bytes, Path], object]:
+    return _at("it.toml", lambda path: read_config_file(path, kind))
+
+
+def _word_list(name: str) -> Callable[[bytes, Path], object]:
+    return lambda content, _: parse_word_list(content, _ALPHABET, name)
+
+
+def _sheet(content: bytes, _: Path) -> object:
+    return sheet_json(read_sheet(content, RULES), RULES, "scowl")
+
+
+def _manifest(content: bytes, _: Path) -> object:
+    return parse_manifest(content, "leaves.klv2.json")
+
+
+def _quackle_tiles(path: Path) -> object:
+    return quackle_text.tiles_differ(read_text(path), RULES.distribution)
 
 
 @cache
 def readers() -> tuple[Reader, ...]:
     """Return all readers."""
+    bad, no_move, engine = (ValueError,), (NotationError,), (magpie_terms.MoveMissing,)
+    texts, tree, at = _texts, _tree, _at
+    games, answers = texts(*samples.gcg_files()), texts(*samples.SIU_ANSWERS)
+    tournament, bridge = texts(samples.TOURNAMENT_TOML), texts(samples.BRIDGE_TOML)
+    winning, journal = texts(samples.WINPROB), _binary(samples.journal_files)
+    alphabet = at("english.quackle_alphabet", _quackle_tiles)
     return (
-        _config("serve's configuration", ServerFile, samples.SERVE_TOML),
-        _config("a match's configuration", MatchSettings, samples.MATCH_TOML),
-        _config("a tournament's configuration", TournamentSettings, samples.TOURNAMENT_TOML),
-        _file("a bridge's configuration", read_bridge_config, samples.BRIDGE_TOML, like="b.toml"),
-        _file("names and tokens", read_token_file, samples.TOKENS, like="tokens"),
-        Reader(
-            "a bridge's tokens", _texts(samples.BRIDGE_TOKENS), _read_bridge_tokens, (ValueError,)
-        ),
-        Reader("GCG", _texts(*samples.gcg_files()), _read_gcg, (GcgError,)),
-        Reader(
-            "games for a review",
-            _texts(*samples.gcg_files()),
-            _read_sheet,
-            (GcgError, NotationError, ValueError),
-        ),
-        Reader("CGP", _texts(*samples.CGPS), _read_cgp, (NotationError,)),
-        Reader("moves and seats", _texts(*samples.MOVES), _read_move, (NotationError,)),
-        Reader("openings", _texts(samples.OPENINGS), _read_openings, (ValueError,)),
-        Reader("KWG", _binary(samples.kwg_files), _read_kwg, (ValueError,)),
-        Reader("KLV2", _binary(samples.klv_files), _read_klv, (ValueError,)),
-        Reader(
-            "word lists",
-            _texts(samples.WORDS),
-            lambda content, _: parse_word_list(content, _ALPHABET, "words.txt"),
-            (ValueError,),
-        ),
-        Reader("packed word lists", _binary(samples.xz_files), _read_packed_words, (ValueError,)),
-        Reader("tiles", _texts(samples.TILES), _read_tiles, (ValueError,)),
-        _file("board layouts", load_layout, samples.LAYOUT, like="board.txt"),
-        _file("win probabilities", read_win_probabilities, samples.WINPROB, like="winprob.csv"),
-        Reader(
-            "manifests",
-            _tree(samples.manifest),
-            lambda content, _: parse_manifest(content, "leaves.klv2.json"),
-            (ValueError,),
-        ),
-        Reader(
-            "rack weights",
-            _tree(samples.rack_weights),
-            lambda content, at: read_rack_weights(_written(content, at, "rh.json")),
-            (ValueError,),
-        ),
+        Reader("serve's configuration", texts(samples.SERVE_TOML), _settings(ServerFile), bad),
+        Reader("a match's configuration", texts(samples.MATCH_TOML), _settings(MatchSettings), bad),
+        Reader("a tournament's configuration", tournament, _settings(TournamentSettings), bad),
+        Reader("a bridge's configuration", bridge, at("b.toml", read_bridge_config), bad),
+        Reader("names and tokens", texts(samples.TOKENS), at("tokens", read_token_file), bad),
+        Reader("a bridge's tokens", texts(samples.BRIDGE_TOKENS), _read_bridge_tokens, bad),
+        Reader("GCG", games, _read_gcg, (GcgError,)),
+        Reader("games for a review", games, _sheet, (GcgError, NotationError, ValueError)),
+        Reader("CGP", texts(*samples.CGPS), _read_cgp, no_move),
+        Reader("moves and seats", texts(*samples.MOVES), _read_move, no_move),
+        Reader("openings", texts(samples.OPENINGS), _read_openings, bad),
+        Reader("KWG", _binary(samples.kwg_files), _read_kwg, bad),
+        Reader("KLV2", _binary(samples.klv_files), _read_klv, bad),
+        Reader("word lists", texts(samples.WORDS), _word_list("words.txt"), bad),
+        Reader("packed word lists", _binary(samples.xz_files), _word_list("words.txt.xz"), bad),
+        Reader("tiles", texts(samples.TILES), _read_tiles, bad),
+        Reader("board layouts", texts(samples.LAYOUT), at("board.txt", load_layout), bad),
+        Reader("win probabilities", winning, at("winprob.csv", read_win_probabilities), bad),
+        Reader("manifests", tree(samples.MANIFEST), _manifest, bad),
+        Reader("rack weights", tree(samples.RACK_WEIGHTS), at("rh.json", read_rack_weights), bad),
         Reader("a journal's rows", _rows, _read_journal, (JournalError,)),
-        Reader(
-            "a journal's bytes",
-            _binary(samples.journal_files),
-            _read_database_file,
-            (JournalError,),
-        ),
-        Reader("addresses that proxies report", _texts(*samples.FORWARDED), _read_reported, ()),
+        Reader("a journal's bytes", journal, at("games.db", _read_database), (JournalError,)),
+        Reader("addresses that proxies report", texts(*samples.FORWARDED), _read_reported, ()),
         Reader("a match's folder", _folder, _read_folder, (ValueError, MatchError)),
-        Reader("results, as text", _texts(*samples.result_lines()), _read_results, (ValueError,)),
-        Reader("a study's records", _texts(samples.RECORDS), _read_records, (ValueError,)),
-        Reader(
-            "an SIU engine's lines", _texts(*samples.SIU_ANSWERS), _read_siu_answers, (Declined,)
-        ),
-        Reader("an SIU front end's lines", _texts(*samples.SIU_COMMANDS), _read_siu_commands, ()),
-        Reader(
-            "MAGPIE's lines", _texts(*samples.MAGPIE), _read_magpie, (magpie_terms.MoveMissing,)
-        ),
-        Reader("Quackle's lines", _texts(samples.QUACKLE), _read_quackle, ()),
-        Reader(
-            "Quackle's alphabet", _texts(samples.QUACKLE_TILES), _read_quackle_tiles, (ValueError,)
-        ),
-        Reader("a host's file", _texts(samples.HOST_LINES), _read_files, (ChannelClosed,)),
+        Reader("results, as text", texts(*samples.result_lines()), _read_results, bad),
+        Reader("a study's records", texts(samples.RECORDS), _read_records, bad),
+        Reader("an SIU engine's lines", answers, _read_siu_answers, (Declined,)),
+        Reader("an SIU front end's lines", texts(*samples.SIU_COMMANDS), _read_siu_commands, ()),
+        Reader("MAGPIE's lines", texts(*samples.MAGPIE), _read_magpie, engine),
+        Reader("Quackle's lines", texts(samples.QUACKLE), _read_quackle, ()),
+        Reader("Quackle's alphabet", texts(samples.QUACKLE_TILES), alphabet, bad),
+        Reader("a host's file", texts(samples.HOST_LINES), _read_files, (ChannelClosed,)),
     )

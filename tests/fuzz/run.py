@@ -21,11 +21,12 @@ import tempfile
 import time
 import traceback
 from collections import Counter
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from random import Random
 
-from fuzz.frames import Ends, Frames
+from fuzz.frames import take_broken
 from fuzz.readers import Hanging, bound, readers
 from fuzz.sockets import Visitors, fuzz_bridge, fuzz_dialler, fuzz_server
 
@@ -40,23 +41,15 @@ SILENT_S = 300
 
 def run_frames(count: int, seed: int) -> int:
     """Give so many frames to codecs and sessions; return how many came through uncaught."""
-    uncaught = 0
+    total = 0
     for codec in CODECS.values():
-        chance, ends = Random(f"{seed} {codec.subprotocol}"), Ends(codec)
-        began = time.process_time()
-        for _, frame in zip(range(count // len(CODECS)), Frames(codec, chance), strict=False):
-            try:
-                ends.take(frame)
-            except Exception:
-                uncaught += 1
-                print(f"UNCAUGHT {frame[:300]!r}\n{traceback.format_exc()}", flush=True)
+        chance, began = Random(f"{seed} {codec.subprotocol}"), time.process_time()
+        outcomes, uncaught = take_broken(codec, chance, count // len(CODECS))
+        total += _print_uncaught(uncaught)
         seconds = time.process_time() - began
-        print(
-            f"{codec.subprotocol}: {ends.outcomes.total():,} frames in {seconds:.0f} s of processor"
-            f" time: {_counts(ends.outcomes)}; uncaught: {uncaught}",
-            flush=True,
-        )
-    return uncaught
+        taken = f"{outcomes.total():,} frames in {seconds:.0f} s of processor time"
+        print(f"{codec.subprotocol}: {taken}: {_counts(outcomes)}; uncaught: {len(uncaught)}")
+    return total
 
 
 def run_readers(count: int, seed: int, only: str) -> int:
@@ -103,9 +96,7 @@ async def run_sockets(count: int, seed: int) -> int:
             visitors = Visitors(Random(f"{seed} {what}"))
             began = time.process_time()
             await fuzz(visitors, count // share, AT_ONCE)
-            uncaught += len(visitors.uncaught.seen)
-            for sentence in visitors.uncaught.seen[:20]:
-                print(f"UNCAUGHT {sentence}", flush=True)
+            uncaught += _print_uncaught(visitors.uncaught.seen)
             memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss >> 10
             print(
                 f"{what}: {_counts(visitors.sent)}; uncaught: {len(visitors.uncaught.seen)}; "
@@ -113,6 +104,12 @@ async def run_sockets(count: int, seed: int) -> int:
                 flush=True,
             )
     return uncaught
+
+
+def _print_uncaught(uncaught: Sequence[str]) -> int:
+    for each in uncaught[:20]:
+        print(f"UNCAUGHT {each}", flush=True)
+    return len(uncaught)
 
 
 def _counts(outcomes: Counter[str]) -> str:

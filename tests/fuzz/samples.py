@@ -6,12 +6,15 @@ import asyncio
 import json
 import lzma
 import tempfile
+from collections.abc import Callable
 from contextlib import closing
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from match_samples import game as result_of
+from match_samples import match_config
 from rollout_positions import RULES, scowl
 from search_views import view_at
 
@@ -22,10 +25,8 @@ from engine.notation.move_text import format_move
 from harness.arbiter.journal import Journal
 from harness.arbiter.records import Began, ClockNote, Draws, Failed, Record, Thought, new_game
 from harness.arbiter.scorebook import Scorebook
-from harness.matches.config import TournamentConfig
 from harness.matches.folder import Absent, Corrected, Joined, Missed, Paused, Returned
 from harness.matches.pairings import Pairing, Round
-from harness.matches.results import PlannedGame, game_result
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.build import build_word_graph
 from lexicons.klv import write_klv
@@ -34,6 +35,14 @@ from lexicons.leaves import synthetic_leaves
 from protocol.parts import Belief, Candidate, Search, TimeControl
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
+
+
+def _written(write: Callable[[Path], object], name: str) -> bytes:
+    """Return what a function writes into a file of that name."""
+    with tempfile.TemporaryDirectory() as folder:
+        write(path := Path(folder) / name)
+        return path.read_bytes()
+
 
 FEW_TILES = TileDistribution(
     "few", Alphabet(("?", *"ABC"), ("?", *"abc")), (2, 3, 0, 5), (0, 1, 1, 3), (False, True) * 2
@@ -99,27 +108,18 @@ QUACKLE_TILES = "# comment\nblank 0 2\nA a 1 9 1\nB b 3 2 0\nC c 3 2 0\n"
 def kwg_files() -> tuple[bytes, ...]:
     """Return word graphs: of a few words, in both layouts, and of none."""
     words = [(1, 1), (1, 1, 8), (3, 1, 18, 5), (3, 1, 18, 5, 19), (17, 21, 9, 26), (26, 15, 1)]
-    graphs = [
-        build_word_graph(words),
-        build_word_graph(words).in_layout(WIDE),
-        build_word_graph([]),
-    ]
-    with tempfile.TemporaryDirectory() as folder:
-        made = []
-        for graph in graphs:
-            path = Path(folder) / f"words{graph.layout.suffix}"
-            write_kwg(path, graph)
-            made.append(path.read_bytes())
-    return tuple(made)
+    graph = build_word_graph(words)
+    graphs = graph, graph.in_layout(WIDE), build_word_graph([])
+    return tuple(
+        _written(partial(write_kwg, graph=each), f"words{each.layout.suffix}") for each in graphs
+    )
 
 
 @cache
 def klv_files() -> tuple[bytes, ...]:
     """Return a leave table of few tiles."""
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "few.klv2"
-        write_klv(path, synthetic_leaves(FEW_TILES, 1))
-        return (path.read_bytes(),)
+    leaves = synthetic_leaves(FEW_TILES, 1)
+    return (_written(lambda path: write_klv(path, leaves), "few.klv2"),)
 
 
 @cache
@@ -128,22 +128,9 @@ def xz_files() -> tuple[bytes, ...]:
     return lzma.compress(WORDS.encode()), lzma.compress(b"\n" * (1 << 20) + b"AA\n")
 
 
-@cache
-def manifest() -> dict[str, Any]:
-    """Return what the shipped leaves were made from."""
-    return _embedded("scowl.klv2.json")
-
-
-@cache
-def rack_weights() -> dict[str, Any]:
-    """Return the shipped weights."""
-    return _embedded("scowl.rack.json")
-
-
-def _embedded(name: str) -> dict[str, Any]:
-    path = Path(__file__).parents[2] / "lexicons" / "embedded" / name
-    content: dict[str, Any] = json.loads(path.read_bytes())
-    return content
+EMBEDDED = Path(__file__).parents[2] / "lexicons" / "embedded"
+MANIFEST = json.loads((EMBEDDED / "scowl.klv2.json").read_bytes())
+RACK_WEIGHTS = json.loads((EMBEDDED / "scowl.rack.json").read_bytes())
 
 
 # --- games ----------------------------------------------------------------------------------------
@@ -198,11 +185,11 @@ def _played(turns: int = 4) -> tuple[Record, ...]:
 
 
 @cache
-def _finished() -> tuple[tuple[Record, ...], Scorebook]:
+def _finished() -> tuple[Record, ...]:
     records = _played()
     book = Scorebook.restored(records, None, scowl())
     other = msgspec.structs.replace(records[0], game="g2")
-    return (other, *records[1:], book.end("resign", 0, "by bob", 2_000)), book
+    return (other, *records[1:], book.end("resign", 0, "by bob", 2_000))
 
 
 # --- journals and folders -------------------------------------------------------------------------
@@ -214,15 +201,13 @@ _LABEL = {"sides": [{"kind": "guest", "name": "ann"}, {"kind": "guest", "name": 
 @cache
 def empty_journal() -> bytes:
     """Return the file of a journal without games."""
-    with tempfile.TemporaryDirectory() as folder:
-        Journal(path := Path(folder) / "games.db").close()
-        return path.read_bytes()
+    return _written(lambda path: Journal(path).close(), "games.db")
 
 
 def journal_rows() -> dict[str, list[list[Any]]]:
     """Return the rows of a journal by table: a game that is on, and one that is over."""
     rows: dict[str, list[list[Any]]] = {"games": [], "records": [], "clock_notes": []}
-    for game, records in (("g1", _played()), ("g2", _finished()[0])):
+    for game, records in (("g1", _played()), ("g2", _finished())):
         rows["games"].append([game, 1.5, _LABEL, int(game == "g1")])
         rows["records"] += [
             [game, number, 1.5, msgspec.to_builtins(record)]
@@ -243,19 +228,13 @@ def journal_files() -> tuple[bytes, ...]:
             await journal.append("g1", records[1:])
             journal.note(ClockNote(game="g1", clocks=(5, -7), seq=5))
 
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "games.db"
-        asyncio.run(write(path))
-        return (path.read_bytes(),)
+    return (_written(lambda path: asyncio.run(write(path)), "games.db"),)
 
 
 @cache
 def match_folder() -> dict[str, Any]:
     """Return what the files of a tournament hold."""
-    results = [
-        game_result(_finished()[1], PlannedGame(number, (number + 1) // 2, number % 2))
-        for number in (1, 2, 3)
-    ]
+    results = [result_of(number, (400, 390)) for number in (1, 2, 3)]
     decisions = (
         Round(1, (Pairing(0, 1), Pairing(2, 3)), (4,)),
         Joined("eve"),
@@ -265,16 +244,7 @@ def match_folder() -> dict[str, Any]:
         Corrected(1, "g1", (300, 200), "misread"),
         Paused("lunch"),
     )
-    config = TournamentConfig(
-        seats=("static", "greedy"),
-        names=("static", "greedy"),
-        games=4,
-        time=TimeControl(),
-        lexicon="scowl",
-        lexicon_checksum="ab" * 32,
-        seed=7,
-        anchors=(("static", 1500.0),),
-    )
+    config = match_config(games=4, lexicon_checksum="ab" * 32, anchors=(("Old", 1500.0),))
     return {
         "results": [msgspec.to_builtins(result) for result in results],
         "decisions": [msgspec.to_builtins(decision) for decision in decisions],

@@ -71,19 +71,8 @@ _HTTP = (
     b"HEAD /metrics HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer a\r\nAuthorization: b\r\n\r\n",
 )
 ODD_PATHS = (
-    *(
-        b"//[",
-        b"/%",
-        b"/%ff",
-        b"/%00/",
-        b"/\xff",
-        b"/\xc3\xa9",
-        b"/?",
-        b"/#",
-        b"//",
-        b"/..;/",
-        b"/:",
-    ),
+    *(b"//[", b"/%", b"/%ff", b"/%00/", b"/\xff", b"/\xc3\xa9", b"/?", b"/#", b"//", b"/..;/"),
+    b"/:",
     *(b"http://[x/", b"/api/games/%ff", b"/api/games?before=%ff%00", b"/api/games/" + b"a" * 4_000),
     b"/api/games?" + b"a=1&" * 1_000,
 )

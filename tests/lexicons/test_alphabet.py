@@ -12,15 +12,6 @@ ENGLISH = load_distribution()
 SPANISH = Alphabet(("?", "A", "C", "CH", "H", "Ñ"), ("?", "a", "c", "ch", "h", "ñ"))
 
 
-def test_the_english_bag() -> None:
-    assert ENGLISH.total == 100
-    assert len(ENGLISH.alphabet) == 26
-    assert sum(c * p for c, p in zip(ENGLISH.counts, ENGLISH.points, strict=True)) == 187
-    assert ENGLISH.alphabet.text(ENGLISH.all_tiles()).startswith("??AAAAAAAAABBCC")
-    vowels = [n for n, vowel in enumerate(ENGLISH.vowels) if vowel]
-    assert ENGLISH.alphabet.text(vowels) == "AEIOU"
-
-
 def test_points_of_tiles_and_used_blanks() -> None:
     assert ENGLISH.value(ENGLISH.alphabet.tiles("QUIz")) == 12
     assert ENGLISH.value((BLANK,)) == 0
@@ -65,13 +56,10 @@ def test_a_word_has_neither_blanks_nor_foreign_letters() -> None:
         ("?,?,2,0,0\n", "0 letters"),
         ("?,?,2,0\n", "4 fields"),
         ("?,?,2,0,0\nA,a,x,1,1\n", "line 2: count"),
-        ("?,?,2,0,0\nA,a,-1,1,1\n", "a count is 0 to 500"),
         ("?,?,2,0,0\nA,a,1,100,1\n", "points are 0 to 99"),
-        ("?,?,2,0,0\nA,a,1,-1,1\n", "points are 0 to 99"),
         ("?,?,2,0,0\nA,a,499,1,1\n", "501 tiles; a bag holds 500"),
         ("?,?,2,0,0\nA,a,1,1,2\n", "vowel is 0 or 1"),
         ("?,?,2,0,0\nA,a,1,1,1\nA,b,1,1,1\n", "written differently"),
-        ("?,?,2,0,0\nA,A,1,1,1\n", "written differently"),
         ("?,?,2,0,0\nABCDE,abcde,1,1,1\n", "'ABCDE' has over 4 characters"),
     ],
 )

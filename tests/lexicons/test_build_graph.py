@@ -4,7 +4,6 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -14,14 +13,13 @@ from lexicons.build import build_word_graph
 from lexicons.kwg import (
     NARROW,
     WIDE,
-    Arcs,
     NodeLayout,
     WordGraph,
     check_nodes,
     read_kwg,
     write_kwg,
 )
-from lexicons.wordlist import pack_words, sorted_words
+from lexicons.wordlist import pack_words
 
 Word = tuple[int, ...]
 
@@ -63,27 +61,18 @@ GROWING: list[Word] = [
 """Words whose table of lists grows while the separators go in."""
 
 
-@given(WORDS)
-@example([])
-def test_a_graph_holds_its_words_and_no_others(words: list[Word]) -> None:
+@given(WORDS, WORDS)
+@example([], [])
+@example(GROWING, [])
+def test_a_graph_holds_its_words_and_no_others(words: list[Word], others: list[Word]) -> None:
     graph = build_word_graph(words)
     check_nodes(graph.nodes, "the graph")
     assert list(graph.words()) == sorted(set(words))
     strings = list(graph.strings(graph.gaddag_root))
     assert len(strings) == len(set(strings))
     assert set(strings) == gaddag_by_hand(words)
-
-
-@given(WORDS)
-@example(GROWING)
-def test_no_list_is_there_twice(words: list[Word]) -> None:
-    lists = lists_of(build_word_graph(words))
-    assert len(set(lists)) == len(lists)
-
-
-@given(WORDS, WORDS)
-def test_contains_tells_words_from_others(words: list[Word], others: list[Word]) -> None:
-    graph = build_word_graph(words)
+    lists = lists_of(graph)
+    assert len(set(lists)) == len(lists), "no list is there twice"
     for word in [*words, *others]:
         assert graph.contains(word) == (word in words)
 
@@ -120,34 +109,24 @@ def test_a_graph_that_the_layout_cannot_number() -> None:
         build_word_graph([(1, 2, 3)], SMALL)
 
 
-def test_more_nodes_than_the_narrow_layout_has(tmp_path: Path) -> None:
-    words = random_words()
+def test_a_list_that_outgrows_the_narrow_layout_is_wide(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lexicons.cells.NARROW", NARROW._replace(child_mask=999))
+    words = np.random.default_rng(11).integers(1, 33, (100, 12), dtype=np.uint8)
     graph = build_word_graph(words)
-    assert len(graph.nodes) > NARROW.max_nodes
-    path = tmp_path / "many.kbwg"
-    write_kwg(path, graph)
-    read = read_kwg(path.rename(tmp_path / "many.kwg"), 32)
-    assert read.layout == graph.layout == WIDE
-    assert np.array_equal(read.nodes, graph.nodes)
-    assert np.array_equal(pack_words(list(graph.words())), sorted_words(words))
-    arcs = graph.arcs()
-    for word in words[:50].tolist():
-        for string in gaddag_by_hand([tuple(word)]):
-            assert spelled(graph, arcs, string)
+    assert graph.layout == WIDE
+    assert set(graph.words()) == set(map(tuple, words.tolist()))
+    assert build_word_graph(words[:1]).layout.max_nodes == 1_000
 
 
-def spelled(graph: WordGraph, arcs: Arcs, string: Word) -> bool:
-    """Follow a string from the GADDAG's root through the neutral arrays."""
-    at, found = graph.gaddag_root, False
-    for tile in string:
-        while arcs.tile[at] != tile and not arcs.last[at]:
-            at += 1
-        if arcs.tile[at] != tile:
-            return False
-        found, at = bool(arcs.accepts[at]), int(arcs.child[at])
-    return found
-
-
-def random_words() -> npt.NDArray[np.uint8]:
-    """Make up words that share little, so that few of them need many nodes."""
-    return np.random.default_rng(11).integers(1, 33, (28_000, 20), dtype=np.uint8)
+def test_nodes_beyond_the_narrow_layout_are_reached(tmp_path: Path) -> None:
+    words, far = [(1, 2), (2, 1, 3)], NARROW.max_nodes
+    roots, rest = np.split(build_word_graph(words, WIDE).nodes, [2])
+    moved = np.uint32(far << WIDE.child_shift)
+    nodes = np.full(2 + far + len(rest), WIDE.last, np.uint32)
+    nodes[:2], nodes[2 + far :] = roots + moved, rest + moved * (rest >> WIDE.child_shift > 0)
+    write_kwg(tmp_path / "far.kbwg", WordGraph(nodes, WIDE))
+    read = read_kwg((tmp_path / "far.kbwg").rename(tmp_path / "far.kwg"), 32)
+    assert (read.layout, list(read.words())) == (WIDE, words)
+    assert set(read.strings(read.gaddag_root)) == gaddag_by_hand(words)
+    assert all(map(read.contains, words))
+    assert read.arcs().child[0] > NARROW.max_nodes

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import tracemalloc
 from collections import Counter
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -77,46 +75,6 @@ def test_other_languages_go_by_points(tmp_path: Path) -> None:
     for leave in ((), (0, 1, 1), (1, 1, 2, 3), (0, 0, 1, 2), (0, 0, 0, 1), (0,) * 6):
         expected = by_the_definition(leave, distribution)
         assert round(formula_leaves(distribution).value(leave) * 1_000) == expected
-
-
-def test_each_further_blank_is_worth_less(tmp_path: Path) -> None:
-    """A rack has few places for them; and what the third is worth was measured."""
-    table = formula_leaves(toy(tmp_path / "toy.csv"))
-    values = [table.value([BLANK] * count) for count in range(7)]
-    gains = [after - before for before, after in pairwise(values)]
-    assert gains == sorted(gains, reverse=True)
-    assert gains[1] > 15 > gains[2]
-
-
-def test_it_takes_little_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TILEWIRE_CACHE", str(tmp_path / "cache"))
-    formula_leaves.cache_clear()
-    tracemalloc.start()
-    try:
-        formula_leaves(ENGLISH)
-        _, most = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert most < 60 << 20  # it was 125 MiB, and 2.6 GiB with 44 letters
-
-
-def test_it_is_kept_and_made_again_when_what_is_kept_is_damaged(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("TILEWIRE_CACHE", str(tmp_path / "cache"))
-    distribution = toy(tmp_path / "toy.csv")
-    formula_leaves.cache_clear()
-    first = formula_leaves(distribution).values.tolist()
-    (kept,) = (tmp_path / "cache" / "leaves").rglob("*.npy")
-    whole = kept.read_bytes()
-    no_type, no_end = whole.replace(b"<i4", b",i4"), whole[:8] + b"\x01" + whole[9:]
-    for damage in (b"", whole[:-8], b"x" * 100, no_type, no_end):
-        kept.write_bytes(damage)
-        formula_leaves.cache_clear()
-        assert formula_leaves(distribution).values.tolist() == first
-    formula_leaves.cache_clear()
-    assert formula_leaves(distribution).values.tolist() == first  # from the file
-    formula_leaves.cache_clear()
 
 
 def test_it_does_without_a_place_to_keep_it(

@@ -4,7 +4,6 @@ import hashlib
 import os
 import subprocess
 import sys
-import time
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
@@ -52,10 +51,6 @@ def _run(script: str, **environment: str) -> str:
         check=True,
     )
     return ran.stdout.strip()
-
-
-def test_importing_the_package_does_not_import_numba() -> None:
-    assert _run("import sys, lexicons; print('numba' in sys.modules)") == "False"
 
 
 def test_freezing_refuses_new_types_until_it_is_undone() -> None:
@@ -114,12 +109,6 @@ def test_all_kernels_are_found_and_have_types(module: str) -> None:
     assert all(jit.types_of(function) for function in ours)
 
 
-def test_the_cache_is_named_by_all_files_of_ours_that_are_imported() -> None:
-    found = {path.name for path in kernel_cache._closure(Path(lexicons.build.__file__))}
-    assert {"build.py", "cells.py", "kwg.py", "jit.py", "wordlist.py", "cache.py"} <= found
-    assert "store.py" not in found
-
-
 def test_an_edit_in_an_imported_file_names_another_directory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -147,22 +136,6 @@ def folder_of(module: ModuleType) -> Path:
     file = KernelName(Path(str(module.__file__)), "f").file
     assert file is not None
     return file.parent
-
-
-def test_kernels_that_nobody_loaded_for_60_days_are_removed_when_others_are_kept(
-    own_cache: Path,
-) -> None:
-    long_ago = time.time() - 61 * 86_400
-    used = folder_of(lexicons.build)
-    left_over = own_cache / "kernels" / "build-0123"
-    left_over.mkdir()
-    (left_over / "build.kernel").touch()
-    for path in (used, left_over):
-        os.utime(path, (long_ago, long_ago))
-    assert folder_of(lexicons.build) == used
-    assert left_over.exists(), "nothing new is kept"
-    new = folder_of(lexicons.cells)
-    assert set((own_cache / "kernels").iterdir()) == {used, new}
 
 
 def test_code_is_not_kept_where_others_can_write(own_cache: Path) -> None:

@@ -6,9 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT, leaves_worth, shorter_leaves
+from lexicon_parts import ACCEPTS, CHILD, LAST, TILE_SHIFT, shorter_leaves
 
 from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
 from lexicons.klv import parse_klv, read_klv, write_klv
@@ -88,22 +86,6 @@ def test_a_file_spells_all_leaves_in_order(
     assert np.array_equal(read.values, table.values)
 
 
-@given(
-    st.dictionaries(
-        st.sampled_from(leaves_of(FEW, 7)[1:]), st.integers(-(10**7), 10**7).map(lambda n: n / 1000)
-    )
-)
-def test_thousandths_survive(
-    tmp_path_factory: pytest.TempPathFactory, values: dict[tuple[int, ...], float]
-) -> None:
-    path = tmp_path_factory.mktemp("klv") / "few.klv2"
-    table = leaves_worth(FEW, values)
-    write_klv(path, table)
-    read = read_klv(path, FEW)
-    assert np.array_equal(read.values, table.values)
-    assert all(read.value(leave) == worth for leave, worth in values.items())
-
-
 # ?, ?A, ?C and AC: a list that is the end of another, a node where no leave ends.
 SOME = [node(0, 1, LAST), node(0, 3, ACCEPTS), node(1, 4, LAST), node(1, 0, ACCEPTS), node(3)]
 
@@ -168,20 +150,16 @@ CHAIN = [ROOT, *(node(3, at) for at in range(2, 8)), node(3)]
         (b"AA\nAB\n", "nodes; a leave table has 1 to 4194304"),
         (bytes(8), "0 nodes; a leave table has 1 to"),
         (packed(SOME, [1, 2, 3, 4])[:-1], "43 bytes, but 5 nodes and 4 values are 44"),
-        (packed(SOME, [1, 2, 3, 4])[:20], "20 bytes, but a count stands at byte 24"),
         (packed(SOME, [1, 2, 3, 4]) + b"\0", "45 bytes, but 5 nodes"),
         (packed(SOME, [1, 2, 3, 4])[:-8], "16 bits, the older KLV"),
         (packed(SOME, [1, 2, 3]), "a graph of 4 leaves and 3 values"),
-        (packed(SOME, [1, 2, 3, 4, 5]), "a graph of 4 leaves and 5 values"),
         (packed(SOME, [0] * 210), "210 leaves; these tiles have 209"),
         (packed(SOME, [1, float("nan"), 3, 4]), "value 1 is nan"),
-        (packed(SOME, [1, 2, float("inf"), 4]), "value 2 is inf"),
         (packed(SOME, [1, 2, 3, -1e9]), "value 3 is -1000000000.0; a worth is at most 10000"),
         (packed([node(0, 9, LAST)], []), "node 0 of 1 has its child at 9"),
         (packed([ROOT, node(1, flags=ACCEPTS)], [1]), "never ends"),
         (packed([ROOT, node(4)], [1]), "node 1 has tile 4, but the highest is 3"),
         (packed([ROOT, node(2, flags=ACCEPTS), node(1)], [1, 1]), "node 1 .* not in tile order"),
-        (packed([ROOT, node(1, flags=ACCEPTS), node(1)], [1, 1]), "node 1 .* not in tile order"),
         (packed([ROOT, node(1, 1)], [1]), "leads back into itself"),
         (packed([ROOT, node(1, flags=LAST)], []), "node 1 leads to no leave"),
         (packed([ROOT, node(3, 2), node(1)], [1, 1]), "at node 2 a leave goes on with a tile less"),

@@ -78,20 +78,6 @@ def test_a_graph_too_large_for_its_name_is_refused(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_both_layouts_are_one_graph() -> None:
-    narrow = build_word_graph(WORDS)
-    wide = narrow.in_layout(WIDE)
-    assert np.array_equal(wide.nodes, build_word_graph(WORDS, WIDE).nodes)
-    assert np.array_equal(wide.in_layout(NARROW).nodes, narrow.nodes)
-    assert wide.in_layout(WIDE) is wide
-    assert list(wide.words()) == WORDS
-    assert list(wide.strings(wide.gaddag_root)) == list(narrow.strings(narrow.gaddag_root))
-    assert (wide.dawg_root, wide.gaddag_root) == (narrow.dawg_root, narrow.gaddag_root)
-    for word in WORDS:
-        assert wide.contains(word)
-        assert not wide.contains((*word, 63))
-
-
 @LAYOUTS
 def test_arcs_are_the_nodes_taken_apart(layout: NodeLayout) -> None:
     graph = build_word_graph(WORDS, layout)

@@ -15,7 +15,6 @@ from lexicons.leaves import (
     LeaveTable,
     leave_places,
     possible_leaves,
-    synthetic_leaves,
 )
 
 ENGLISH = load_distribution()
@@ -48,37 +47,12 @@ def test_each_multiset_has_a_place_of_its_own(kinds: int, rack_size: int) -> Non
     assert [table.place(leave) for leave in listed] == list(range(len(listed)))
 
 
-@pytest.mark.parametrize("rack_size", [1, 2, 7])
-def test_offsets_and_binomials_fit_the_table(rack_size: int) -> None:
-    values, offsets, binomials = LeaveTable.zero(ENGLISH, rack_size).arrays
-    assert offsets.shape == (rack_size + 1,)
-    assert offsets[-1] == len(values)
-    assert binomials.shape == (rack_size - 1, 27)
-    for array in (values, offsets, binomials):
-        assert array.dtype == np.int32
-        assert array.flags.c_contiguous
-        assert not array.flags.writeable
-
-
 @given(st.lists(st.integers(0, 26), max_size=6))
 def test_places_of_many_are_those_of_each(leave: list[int]) -> None:
     table = LeaveTable.zero(ENGLISH)
     leave.sort()
     tiles = np.array(leave, np.uint8)
     assert leave_places(tiles[np.newaxis], table.arrays).tolist() == [table.place(leave)]
-
-
-@given(st.lists(st.integers(0, 26), min_size=6, max_size=6))
-def test_places_of_all_parts_of_a_rack_cost_an_addition_each(rack: list[int]) -> None:
-    table = LeaveTable.zero(ENGLISH)
-    _, offsets, binomials = table.arrays
-    rack.sort()
-    sums = [0] * 64
-    for mask in range(1, 64):
-        greatest = mask.bit_length() - 1
-        sums[mask] = sums[mask ^ 1 << greatest] + binomials[mask.bit_count() - 1, rack[greatest]]
-        part = [tile for at, tile in enumerate(rack) if mask >> at & 1]
-        assert offsets[len(part)] + sums[mask] == table.place(part)
 
 
 def test_possible_leaves_are_what_a_bag_can_give() -> None:
@@ -127,14 +101,3 @@ def test_a_table_stays_as_it_is_and_can_be_sent() -> None:
     assert copy.distribution == table.distribution
     assert np.array_equal(copy.values, table.values)
     assert not any(array.flags.writeable for array in copy.arrays)
-
-
-def test_a_made_up_table_is_plausible_and_comes_from_its_seed() -> None:
-    table = synthetic_leaves(ENGLISH, 3)
-    assert np.array_equal(table.values, synthetic_leaves(ENGLISH, 3).values)
-    assert not np.array_equal(table.values, synthetic_leaves(ENGLISH, 4).values)
-    assert table.value(()) == table.value((0, 0, 0)) == 0
-    assert table.value((0,)) > 20
-    assert abs(table.values).max() < 100_000
-    e = ENGLISH.alphabet.tiles("E")
-    assert table.value(e * 3) - table.value(e * 2) < table.value(e * 2) - table.value(e)

@@ -63,12 +63,6 @@ def test_what_was_left_out_is_told_with_an_example() -> None:
     assert playable("polish", "quasi")[1] == {"no tile for Q": (1, "quasi")}
 
 
-def test_tiles_of_several_characters_count_once() -> None:
-    words, left_out = playable("spanish", "ch" * 15, "ch" * 16, "ll", "cha")
-    assert words == ["CH" * 15, "CHA"]
-    assert left_out == {"more than 15 tiles": (1, "ch" * 16), "fewer than 2 tiles": (1, "ll")}
-
-
 class _Listed(PackageList):
     """A list in a folder of the test's own."""
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -107,19 +106,12 @@ def weights_but(**weights: object) -> dict[str, object]:
     ("text", "says"),
     [
         ("", "not JSON, so no rack weights"),
-        ("\xff", "not JSON"),
-        ("[" * 60_000, "not JSON"),
         ("[]", "no rack weights; expected"),
-        (changed(format="x"), "no rack weights; expected"),
         (changed(letters="?AB"), '"letters" is a list of texts'),
-        (changed(letters=[0, 1]), '"letters" is a list of texts'),
         (changed(weights=[1]), '"weights" is a number of points for each feature'),
-        (changed(weights=weights_but(A="1")), '"weights" is a number of points'),
-        (changed(weights=weights_but(A=True)), '"weights" is a number of points'),
         (changed(weights=weights_but(A=None)), "no weight for 'A'"),
         (changed(weights=weights_but(B=1)), "a weight for 'B', which is no feature"),
         (changed(weights=weights_but(A=float("nan"))), "'A' weighs nan; a weight is a number"),
-        (changed(weights=weights_but(A=1e9)), "'A' weighs 1000000000.0; a weight is a number"),
         (changed(weights=weights_but(A=10**400)), "'A' weighs "),
         (" " * 70_000, "70,000 bytes; no file of rack weights has over 65,536"),
     ],
@@ -129,11 +121,3 @@ def test_what_is_no_file_of_weights(text: str, says: str, tmp_path: Path) -> Non
     path.write_bytes(text.encode("latin-1"))
     with pytest.raises(ValueError, match=rf"rack\.json: .*{re.escape(says)}"):
         read_rack_weights(path)
-
-
-def test_there_is_a_weight_for_each_feature() -> None:
-    weights = some_weights(FEW)
-    with pytest.raises(ValueError, match="6 weights for 7 features"):
-        replace(weights, points=weights.points[1:])
-    with pytest.raises(OSError, match=r"none\.json"):
-        read_rack_weights("none.json")

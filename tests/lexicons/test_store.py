@@ -43,12 +43,6 @@ def test_a_list_is_built_once(word_file: Path) -> None:
     assert told == ["building the word graph of mine, 3 words (once for this list)"]
 
 
-def test_a_changed_list_is_built_anew(word_file: Path) -> None:
-    load_lexicon(word_file)
-    word_file.write_text("zoo\n", encoding="utf-8")
-    assert texts(load_lexicon(str(word_file))) == ["ZOO"]
-
-
 def test_a_graph_has_the_checksum_of_its_list(word_file: Path, tmp_path: Path) -> None:
     graph_file = tmp_path / "other.kwg"
     write_kwg(graph_file, load_lexicon(word_file).graph)
@@ -86,27 +80,6 @@ def test_a_damaged_cache_is_mended(word_file: Path, own_cache: Path, suffix: str
     assert texts(load_lexicon(word_file, progress=told.append)) == ["AA", "AB", "CARE"]
     assert load_lexicon(word_file, progress=told.append).checksum == CHECKSUM
     assert len(told) == 1
-
-
-def test_words_that_nobody_loaded_for_60_days_are_removed_when_others_are_kept(
-    word_file: Path, own_cache: Path, tmp_path: Path
-) -> None:
-    def kept() -> set[Path]:
-        return set((own_cache / "lexicons").iterdir())
-
-    load_lexicon(word_file)
-    used, mine = kept(), own_cache / "lexicons" / "mine.txt"
-    left_over = mine.with_name(f"{'0' * 64}.kwg")  # as an earlier version kept one
-    for path in (mine, left_over):
-        path.touch()
-    for path in kept():
-        os.utime(path, (time.time() - 61 * 86_400,) * 2)
-    load_lexicon(word_file)
-    other = tmp_path / "other.txt"
-    other.write_text("AA\n")
-    load_lexicon(other)
-    assert {*used, mine} < kept()
-    assert left_over not in kept()
 
 
 def test_a_graph_of_other_words_in_the_cache_is_not_played_with(

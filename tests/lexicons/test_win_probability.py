@@ -24,19 +24,13 @@ def read(folder: Path, text: str) -> WinProbabilities:
     return read_win_probabilities(path)
 
 
-def test_a_table_is_read_by_spread_and_unseen_tiles(tmp_path: Path) -> None:
-    table = read(tmp_path, TABLE)
-    assert table.spreads.tolist() == [-1, 0, 1]
-    assert table.unseen.tolist() == [0, 1, 2]
-    assert table.values.dtype == np.float32
-    assert [table.at(1, 1), table.at(0, 2), table.at(-1, 2)] == [0.75, 0.5, 0.375]
-
-
-def test_ascending_spreads_are_the_same_table(tmp_path: Path) -> None:
+def test_a_table_is_read_whichever_spread_comes_first(tmp_path: Path) -> None:
     head, *rows = TABLE.splitlines()
-    turned = read(tmp_path, "\n".join([head, *rows[::-1]]))
-    assert np.array_equal(turned.values, read(tmp_path, TABLE).values)
-    assert turned.spreads.tolist() == [-1, 0, 1]
+    for text in (TABLE, "\n".join([head, *rows[::-1]])):
+        table = read(tmp_path, text)
+        assert table.spreads.tolist() == [-1, 0, 1]
+        assert table.unseen.tolist() == [0, 1, 2]
+        assert [table.at(1, 1), table.at(0, 2), table.at(-1, 2)] == [0.75, 0.5, 0.375]
 
 
 @pytest.mark.parametrize(
@@ -100,25 +94,17 @@ def test_a_table_is_written_as_it_is_laid_out(tmp_path: Path) -> None:
     ("text", "says"),
     [
         ("", "line 1: a first cell and then counts of unseen tiles have to be here"),
-        ("\n\n", "line 1: a first cell"),
-        ("spread\n1\n", "line 1: a first cell"),
         (",0,1\n", "line 1: no line of probabilities follows"),
         (",0,x\n1,1,1\n", "line 1: 'x' is no count of unseen tiles"),
         (",-1,0\n1,1,1\n", "line 1: -1 unseen tiles; there are 0 or more"),
         (",0,2\n1,1,1\n", "line 1: 2 unseen tiles after 0; each is one more"),
         (",0\n1.5,1\n", "line 2: '1.5' is no spread"),
         (",0\n٣,1\n", "line 2: '٣' is no spread"),
-        (",0\n12345678,1\n", "line 2: '12345678' is no spread"),
-        (",0\n,1\n", "line 2: '' is no spread"),
         (",0\n2,1\n0,1\n", "line 3: spread 0 after 2; from line to line"),
-        (",0\n2,1\n1,1\n2,1\n", "line 4: spread 2 after 1"),
-        (",0\n2,1\n2,1\n", "line 3: spread 2 after 2"),
         (",0,1\n2,1\n", "line 2: 1 probabilities for 2 counts of unseen tiles"),
-        (",0,1\n2,1,1,1\n", "line 2: 3 probabilities for 2 counts"),
         (",0,1\n\n2,0.5,50.5\n", "line 3: '50.5', for 1 unseen tiles, is no probability"),
-        (",0,1\n2,-0.1,nan\n", "line 2: '-0.1', for 0 unseen tiles, is no probability"),
-        (",0,1\n2,0.1,nan\n", "line 2: 'nan', for 1 unseen tiles, is no probability"),
         (",0,1\n2,0.1,\n", "line 2: '', for 1 unseen tiles, is no probability"),
+        (",0,1\n2,0.1,nan\n", "line 2: 'nan', for 1 unseen tiles, is no probability"),
         (',0\n2,"1\n', "line 2: unexpected end of data"),
     ],
 )  # fmt: skip

@@ -35,6 +35,9 @@ THINK_S = 0.02
 NEWCOMERS = 3
 """Pairs that come during an attack on places: all of them and the honest bots fill the server."""
 
+START_S = 1.5
+"""In which attackers start, and connect."""
+
 BACK_WITHIN_MS = 10.0
 PATIENCE_S = 15.0
 """How long recovery may take before it is given up."""
@@ -233,7 +236,7 @@ class Siege:
             if name is not None:
                 attackers = process("load.attackers", name, str(port), self.served.url)
                 await stack.enter_async_context(attackers)
-                await asyncio.sleep(1.5)  # it starts, and connects
+                await asyncio.sleep(START_S)
             since, busy_s = time.perf_counter(), cpu_s(self.served.pid)
             await asyncio.sleep(self.seconds if name else 1.0)
             until, busy_s = time.perf_counter(), cpu_s(self.served.pid) - busy_s

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import TypeAlias
 
 import uvloop
@@ -27,9 +28,6 @@ from protocol.parts import Role
 
 ADDRESSES = 4
 """Addresses of loopback that an attack comes from."""
-
-BURST = 250_000
-"""Bytes that are written at once."""
 
 CLAIMED = "claimed"
 """A name that has a token."""
@@ -57,9 +55,6 @@ def hello(role: Role, name: str, token: str | None = None) -> bytes:
     return said(Hello(role=role, name=name, token=token))
 
 
-WS_PING = frame(9, b"")
-
-
 def _script() -> bytes:
     """Return a request for the largest script of the page, unpacked."""
     scripts = {at: found for at, found in Page.read().answers.items() if at.endswith(".js")}
@@ -75,6 +70,10 @@ def _always(content: bytes) -> _Content:
     return lambda _number, _game: content
 
 
+def _flood(payload: bytes, times: int = 1) -> _Content:
+    return _always(frame(2, payload) * times)
+
+
 def _spectator(number: int, _game: str) -> bytes:
     return hello("spectator", f"s{number}")
 
@@ -83,34 +82,18 @@ def _fragmenter(number: int, game: str) -> bytes:
     return _spectator(number, game) + frame(2, b"\x81", fin=False)
 
 
-def _seeker(number: int, _game: str) -> bytes:
-    return hello("player", f"seeker {number}")
+def _watch(times: int = 1) -> _Content:
+    return lambda _number, game: said(Watch(game=game)) * times
 
 
-def _claim(_number: int, _game: str) -> bytes:
-    return hello("player", secrets.token_hex(8), secrets.token_urlsafe(32))
+def _claimant(name: Callable[[], str]) -> _Content:
+    return lambda _number, _game: hello("player", name(), secrets.token_urlsafe(32))
 
 
-def _guess(_number: int, _game: str) -> bytes:
-    return hello("player", CLAIMED, secrets.token_urlsafe(32))
-
-
-def _borrow(number: int, _game: str) -> bytes:
-    return hello("arbiter", f"arbiter {number}")
-
-
-def _watch(_number: int, game: str) -> bytes:
-    return said(Watch(game=game))
-
-
-def _watch_fast(_number: int, game: str) -> bytes:
-    return said(Watch(game=game)) * 50
-
-
-def _seek(number: int, _game: str) -> bytes:
-    return said(Seek(opponent=f"nobody {number}"))
-
-
+_any_name = partial(secrets.token_hex, 8)
+_WS_PING = frame(9, b"")
+_PINGS = _always(_WS_PING * 45)
+_BURST = _always(_WS_PING * (250_000 // len(_WS_PING)))
 _NOTHING = _always(b"")
 
 
@@ -132,27 +115,25 @@ class Attack:
     """Whether it is after the places of games."""
 
 
-def _flood(payload: bytes, times: int = 1) -> _Content:
-    return _always(frame(2, payload) * times)
-
-
-_PINGS = _always(WS_PING * 45)
-_BURST = _always(WS_PING * (BURST // len(WS_PING)))
-_MESSAGES = _always(said(Ping(id=1)) * 45)
-_FRAGMENTS = _always(frame(0, b"", fin=False) * 4_000)
-
 ATTACKS = {
     "pings": Attack("900 WebSocket pings a second", 1, again=_PINGS, every_s=0.05),
     "pings-20": Attack("the same on each of 20 connections", 20, again=_PINGS, every_s=0.05),
     "burst": Attack("a burst of 41,000 pings, reconnect, again", 1, _BURST),
     "burst-8": Attack("the same on each of 8 connections", 8, _BURST),
-    "messages-30": Attack("900 messages a second on each of 30", 30, _spectator, _MESSAGES, 0.05),
+    "messages-30": Attack(
+        "900 messages a second on each of 30",
+        *(30, _spectator, _always(said(Ping(id=1)) * 45), 0.05),
+    ),
     "megabytes": Attack("frames of 1 MiB on 4 connections", 4, again=_flood(bytes(1 << 20))),
     "large": Attack(
-        "frames of 250 KB on 4 connections", 4, _spectator, _flood(b"\xdc\xff\xff" + bytes(BURST))
+        "frames of 250 KB on 4 connections",
+        *(4, _spectator, _flood(b"\xdc\xff\xff" + bytes(250_000))),
     ),
     "nested": Attack("nested frames on 4 connections", 4, _spectator, _flood(b"\x91" * 1_000)),
-    "fragments": Attack("endless fragments on 8 connections", 8, _fragmenter, _FRAGMENTS),
+    "fragments": Attack(
+        "endless fragments on 8 connections",
+        *(8, _fragmenter, _always(frame(0, b"", fin=False) * 4_000)),
+    ),
     "bad-frames": Attack("unreadable frames on 8 connections", 8, _spectator, _flood(b"\xc1", 100)),
     "connects": Attack("connect, shake hands, go, on 8", 8),
     "slow-loris": Attack(
@@ -161,23 +142,31 @@ ATTACKS = {
     ),
     "page": Attack("the largest script of the page, on 8", 8, every_s=None, request=_script()),
     "idle": Attack("998 idle spectators", 998, _spectator, _NOTHING, 1.0),
-    "watch-500": Attack("500 spectators who ask anew twice a second", 500, _spectator, _watch, 0.5),
-    "watch": Attack("one who asks 5,000 times a second", 1, _spectator, _watch_fast, 0.01),
-    "unread": Attack(
-        "100 spectators who ask and never read", 100, _spectator, _watch_fast, 0.01, reads=False
+    "watch-500": Attack(
+        "500 spectators who ask anew twice a second", 500, _spectator, _watch(), 0.5
     ),
-    "seeks": Attack("600 seekers who seek anew twice a second", 600, _seeker, _seek, 0.5),
+    "watch": Attack("one who asks 5,000 times a second", 1, _spectator, _watch(50), 0.01),
+    "unread": Attack(
+        "100 spectators who ask and never read", 100, _spectator, _watch(50), 0.01, reads=False
+    ),
+    "seeks": Attack(
+        "600 seekers who seek anew twice a second",
+        600,
+        lambda number, _game: hello("player", f"seeker {number}"),
+        lambda number, _game: said(Seek(opponent=f"nobody {number}")),
+        0.5,
+    ),
     "lent": Attack(
         "bots lent to 8 arbiters who only ping",
         8,
-        _borrow,
+        lambda number, _game: hello("arbiter", f"arbiter {number}"),
         _always(said(Ping(id=1))),
         0.05,
         request=HANDSHAKE.replace(b"GET /", b"GET /static"),
         takes_places=True,
     ),
-    "names": Attack("claims of names on 8 connections", 8, _claim, every_s=0.01),
-    "tokens": Attack("wrong tokens on 8 connections", 8, _guess, every_s=0.01),
+    "names": Attack("claims of names on 8 connections", 8, _claimant(_any_name), every_s=0.01),
+    "tokens": Attack("wrong tokens on 8 connections", 8, _claimant(lambda: CLAIMED), every_s=0.01),
 }
 
 

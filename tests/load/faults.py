@@ -9,11 +9,9 @@ arbiter and journal. A foreign engine's cases are games, with a journal, of a fa
 from __future__ import annotations
 
 import asyncio
-import socket
 import tempfile
 from collections.abc import Callable, Coroutine
-from contextlib import ExitStack, suppress
-from functools import partial
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
@@ -23,7 +21,6 @@ from passing_seats import Passer
 from harness.figures import number
 from harness.lab.bench.client import Client, serving
 from harness.seats.engines.engine import STALL_S
-from harness.seats.seats import STALL_MS
 from protocol.channel import ChannelClosed, now_ms
 from protocol.messages import GameOver, Info, Message, NewGame, Started, YourTurn
 from protocol.parts import TimeControl
@@ -31,17 +28,13 @@ from protocol.parts import TimeControl
 CLOCK_MS = 1_000
 READY_MS = 1_500
 
-SETTINGS = """
+SETTINGS = f"""
 max_games = 4
-[bots]
-dies = "{bots}:Dies?network=yes&port={port}"
-hangs = "{bots}:Hangs?network=yes&port={port}"
 [time]
-initial_ms = {clock_ms}
+initial_ms = {CLOCK_MS}
 max_overtime_ms = 0
-ready_ms = {ready_ms}
+ready_ms = {READY_MS}
 """
-BOTS = Path(__file__).with_name("failing_bots.py")
 
 HEAD = ("case", "expected", "outcome", "called after", "counted from")
 """Called after: from the deadline, or the deed, to the other player's ``game_over``."""
@@ -49,40 +42,16 @@ HEAD = ("case", "expected", "outcome", "called after", "counted from")
 
 async def faults() -> list[list[str]]:
     """Play every case once, one after another; return a row of the table for each."""
-    rows = []
-    with ExitStack() as stack:
-        name = stack.enter_context(tempfile.TemporaryDirectory())
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        news = stack.enter_context(socket.socket(type=socket.SOCK_DGRAM))
-        news.bind(("127.0.0.1", 0))
-        settings = partial(SETTINGS.format, bots=BOTS, port=news.getsockname()[1])
-        async with serving(folder, settings(clock_ms=CLOCK_MS, ready_ms=READY_MS)) as served:
-            for case in CASES:
-                rows.append(await call(served.url, case))
-        (folder / "serve.db").unlink()
-        async with serving(folder, settings(clock_ms=60_000, ready_ms=30_000)) as served:
-            for bot, expected, patience_ms in (("dies", "crash", 0), ("hangs", "stall", STALL_MS)):
-                client = await Client.login(served.url, f"against-{bot}")
-                await client.seek(bot)
-                over = await client.pass_to_the_end()
-                await client.close()
-                failed_ms = [_in_ms(news.recv(64)) for _ in range(2)]
-                late_ms = client.at_ms - failed_ms[-1] - patience_ms
-                what = "second failure"
-                what += f" and {patience_ms / 1_000:.0f} s of silence" if patience_ms else ""
-                rows.append(_row(f"process {bot}", expected, over.outcome, late_ms, what))
-        for engine_case in ENGINE_CASES:
-            rows.append(await call_engine(folder, engine_case))
+        async with serving(folder, SETTINGS) as served:
+            rows = [await call(served.url, case) for case in CASES]
+        rows += [await call_engine(folder, engine_case) for engine_case in ENGINE_CASES]
     return rows
 
 
 def _row(case: str, expected: str, outcome: str, late_ms: int | None, what: str) -> list[str]:
     return [case, expected, outcome, number(late_ms, 0, unit=" ms"), what]
-
-
-def _in_ms(ns: bytes) -> int:
-    """Return when a player or an engine misbehaved, by the nanoseconds that it wrote down."""
-    return int(ns) // 1_000_000
 
 
 # --- on real sockets ------------------------------------------------------------------------------
@@ -191,7 +160,7 @@ async def call_engine(folder: Path, case: tuple[str, str, TimeControl, str]) -> 
     )
     assert book.ended is not None
     if what != "deadline":
-        due_ms = _in_ms(stamp.read_bytes()) + (expected == "stall") * int(STALL_S * 1_000)
+        due_ms = int(stamp.read_bytes()) // 1_000_000 + (expected == "stall") * int(STALL_S * 1_000)
     elif expected == "no_show":
         due_ms = offered_ms + time.ready_ms
     else:

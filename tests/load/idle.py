@@ -26,7 +26,7 @@ handshakes_per_s = {most}
 frames_per_s = 100000
 share_per_address = 1000
 """
-"""``most`` is the limit of connections; up to ``PER_ADDRESS`` are from one address."""
+"""``most`` is the limit of connections; all are from one address."""
 
 KEEPALIVE_S = 25.0
 """Longer than the server keeps a connection that answers no WebSocket ping."""
@@ -42,9 +42,6 @@ RATE = 2_000
 
 AT_ONCE = 100
 """Connections that are opened at once."""
-
-PER_ADDRESS = 20_000
-"""Most connections from an address of loopback; Linux has 28,232 ports for them."""
 
 ROUNDS = 4
 """How often server and echo are measured, in turn."""
@@ -69,7 +66,7 @@ class Peer(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport: asyncio.Transport = transport  # type: ignore[assignment]
-        self._transport.write(self._first)
+        self.send(self._first)
 
     def expect(self, count: int) -> asyncio.Future[None]:
         """Return a future that is done after ``count`` more messages."""
@@ -173,9 +170,8 @@ async def open_peers(port: int, count: int, make: Callable[[], P], messages: int
     while len(peers) < count:
         new = [make() for _ in range(min(AT_ONCE, count - len(peers)))]
         heard = [peer.expect(messages) for peer in new]
-        for number, peer in enumerate(new, start=len(peers)):
-            own = (f"127.0.0.{1 + number // PER_ADDRESS}", 0)
-            await loop.create_connection(lambda peer=peer: peer, "127.0.0.1", port, local_addr=own)  # type: ignore[misc]
+        for peer in new:
+            await loop.create_connection(lambda peer=peer: peer, "127.0.0.1", port)  # type: ignore[misc]
         await asyncio.gather(*heard)
         peers += new
     return peers

@@ -1,7 +1,7 @@
 """A server watched for hours while bots come, play, misbehave and leave, and others attack it.
 
-There is a line for every sample in ``soak.jsonl``. A soak is summarized from its samples: how
-memory grows with games, and which processes, descriptors and files are left.
+There is a line for every sample in ``soak.jsonl``. The last says which processes, descriptors and
+files are left.
 """
 
 from __future__ import annotations
@@ -13,20 +13,17 @@ import sys
 import time
 import urllib.request
 from collections import Counter
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 from load.attack import port_of, process
 from load.attackers import ATTACKS
 from load.visitors import Visitor
 
 from bot.seat.guard import descendants
-from harness.figures import number
 from harness.lab.bench.client import Served, serving
 from harness.lab.bench.load import alongside
 from harness.lab.bench.memory import MB, own_memory
@@ -57,17 +54,15 @@ and rated."""
 SAMPLE_S = 5.0
 ATTACK_S = 10.0
 """How long an attack lasts; between two there is peace for three to six times as long."""
-WARM_UP = 0.2
-"""Share of the games before memory is looked at: caches and pools fill up first."""
 SETTLE_S = 5.0
 """Wait after the last bot has left, before counting what is left."""
 
 HEAD = (
-    *("seed", "hours", "games", "a second", "memory", "a thousand games", "descriptors"),
-    *("processes left", "journal", "trouble"),
+    *("seed", "hours", "games", "a second", "memory", "descriptors", "processes left"),
+    *("journal", "trouble"),
 )
-"""Memory: at the end, and its growth in a thousand games. Descriptors: in the first sample, and
-with everybody gone. Trouble: tracebacks, and files left over."""
+"""Memory: at the end; its growth is in ``docs/results/server/floors.py``. Descriptors: in the first
+sample, and with everybody gone. Trouble: tracebacks, and files left over."""
 
 _Sample = dict[str, Any]
 
@@ -135,8 +130,9 @@ async def soak(folder: Path, seconds: float, seed: int) -> list[str]:
     words, watch = load_lexicon(), _Watch(folder, seed)
     settings = SETTINGS.format(archive=json.dumps(f"{folder}/archive"))
     async with serving(folder, settings, watch.hear) as served:
+        tokens = {name: hashlib.sha256(f"soak {name}".encode()).hexdigest() for name in STRENGTHS}
         bots = [
-            Visitor(served.url, name, _token(name), strength, Random(f"{seed} {name}"), words)
+            Visitor(served.url, name, tokens[name], strength, Random(f"{seed} {name}"), words)
             for name, strength in STRENGTHS.items()
         ]
         work = [bot.live() for bot in bots]
@@ -156,12 +152,6 @@ async def soak(folder: Path, seconds: float, seed: int) -> list[str]:
     last["ratings"] = ratings
     last["trouble"] = [*watch.trouble[:20], *watch.files_left()]
     watch.keep(last)
-    return row(watch.samples)
-
-
-def row(samples: list[_Sample]) -> list[str]:
-    """Summarize a soak."""
-    last = samples[-1]
     descriptors, processes = last["left"]
     return [
         str(last["piece"]),
@@ -169,56 +159,34 @@ def row(samples: list[_Sample]) -> list[str]:
         f"{last['games']:,}",
         f"{last['games'] / last['seconds']:.1f}",
         f"{last['memory_mb']:.1f} MB",
-        number(_slope(samples[:-1]), 3, sign=True, unit=" MB"),
-        f"{samples[0]['descriptors']} → {descriptors}",
+        f"{watch.samples[0]['descriptors']} → {descriptors}",
         str(processes),
         f"{last['journal_mb']:.1f} MB",
         str(len(last["trouble"])),
     ]
 
 
-def _slope(samples: list[_Sample]) -> float | None:
-    """Return by how many MB memory grows in a thousand games, after the warm-up."""
-    later = [each for each in samples if each["games"] >= WARM_UP * samples[-1]["games"]]
-    games = np.array([each["games"] for each in later]) / 1_000
-    if len(set(games)) < 3:
-        return None
-    return float(np.polyfit(games, [each["memory_mb"] for each in later], 1)[0])
-
-
 async def _attack_now_and_then(served: Served, chance: Random, watch: _Watch) -> None:
-    """Attack in one way or another, each from addresses that the bots don't have."""
-    for attack in _rounds_of_attacks(chance):
-        await asyncio.sleep(ATTACK_S * chance.uniform(3, 6))
-        watch.attack = attack
-        async with process("load.attackers", attack, str(port_of(served.url)), served.url):
-            await asyncio.sleep(ATTACK_S)
-        watch.attack = ""
-
-
-def _rounds_of_attacks(chance: Random) -> Iterator[str]:
-    """Yield attacks without end: all of them in random order, then again in another order.
+    """Attack from addresses that the bots don't have, in all ways, then again in another order.
 
     The first attack of a kind takes memory that later ones reuse. In two hours the first round is
     over within the warm-up, so memory that grows later grows with games.
     """
     while True:
-        yield from chance.sample(tuple(ATTACKS), len(ATTACKS))
+        for attack in chance.sample(tuple(ATTACKS), len(ATTACKS)):
+            await asyncio.sleep(ATTACK_S * chance.uniform(3, 6))
+            watch.attack = attack
+            async with process("load.attackers", attack, str(port_of(served.url)), served.url):
+                await asyncio.sleep(ATTACK_S)
+            watch.attack = ""
 
 
 def _ratings(url: str) -> dict[str, tuple[float, float]]:
-    """Return the ratings of the ladder's bots, each with half of the interval's width.
-
-    They compare soaks.
-    """
+    """Return the ratings of the ladder's bots, each with half of the interval's width."""
     address = f"{url.replace('ws://', 'http://', 1)}/api/ladder"
     with urllib.request.urlopen(address, timeout=30) as answer:  # a server of this program's own
         bots = json.load(answer)["bots"]
     return {bot["name"]: (bot["rating"], bot["error"]) for bot in bots}
-
-
-def _token(name: str) -> str:
-    return hashlib.sha256(f"soak {name}".encode()).hexdigest()
 
 
 def _start_of(pid: int) -> str | None:

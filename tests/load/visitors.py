@@ -98,22 +98,21 @@ class Visitor:
             await client.close()
 
     async def _hear(self, client: Client, message: Message) -> None:
+        send = client.channel.send
         match message:
             case NewGame(game=game):
-                match self._odd_deed(AT_OFFERS):
-                    case None:
-                        await client.channel.send(Ready(game=game, nonce="00" * 16))
-                    case "decline":
-                        declined = Decline(game=game, code="busy", message="not now")
-                        await client.channel.send(declined)
-                    case "leave":
-                        raise ChannelClosed("it leaves")
+                deed = self._odd_deed(AT_OFFERS)
+                if deed == "leave":
+                    raise ChannelClosed("it leaves")
+                if deed == "decline":
+                    await send(Decline(game=game, code="busy", message="not now"))
+                if deed is None:
+                    await send(Ready(game=game, nonce="00" * 16))
             case YourTurn() as turn:
                 await self._answer_turn(client, turn)
             case Refused(game=game, seq=seq, attempt=attempt):
                 if self.chance.randrange(2):
-                    again = Move(game=game, seq=seq, move="-", attempt=attempt + 1)
-                    await client.channel.send(again)
+                    await send(Move(game=game, seq=seq, move="-", attempt=attempt + 1))
             case GameOver(outcome=outcome):
                 self.outcomes[outcome] += 1
             case Error(code=code):

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
+import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, astuple, replace
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from lexicon_parts import shorter_leaves
-from memory_checks import check_memory
 
 from engine.endgame.searcher import LEAST_MEMORY
 from engine.endgame.solver import EndgameSolver
@@ -24,8 +25,8 @@ from engine.movegen.evaluation import PLAIN, STANDARD
 from engine.movegen.generator import Generator
 from engine.movegen.move_codec import pack, unpack
 from engine.rules.moves import Direction, Move, Place
-from engine.rules.position import Board, Position, unseen
-from engine.rules.rules import Rules, rack_tiles, score_play
+from engine.rules.position import Board, Position, tiles_of, unseen
+from engine.rules.rules import Rules, score_play
 from engine.simulation.selfplay import play_static_games
 from engine.simulation.simulation import Simulation
 from lexicons.alphabet import BLANK_FLAG, Alphabet, TileDistribution
@@ -35,6 +36,7 @@ from lexicons.jit import kernel
 from lexicons.klv import parse_klv, write_klv
 from lexicons.layout import BoardLayout
 from lexicons.leaves import LeaveTable, synthetic_leaves
+from lexicons.memory import address_of, byte_at, put_byte, put_int, put_word, word_at
 from lexicons.search_graph import search_nodes
 from lexicons.statistics import lexicon_statistics
 from lexicons.store import Lexicon
@@ -66,31 +68,58 @@ def leaves() -> LeaveTable:
     return shorter_leaves(synthetic_leaves(TILES, 1), RULES.rack_size)
 
 
-def position(*placed: tuple[Place, ...], rack: tuple[int, ...], other: Any = ()) -> Position:
+def position(*placed: Place, rack: tuple[int, ...]) -> Position:
     board = Board.empty(LAYOUT)
-    for (move,) in placed:
+    for move in placed:
         board = board.with_move(move)
-    return Position(board, (rack, other), (0, 0))
+    return Position(board, (rack, ()), (0, 0))
 
 
 FIRST = Place(2, 1, Direction.ACROSS, (3, 1, 2))
 SECOND = Place(1, 2, Direction.DOWN, (2, 0, BLANKED_B, 1))
 OPENING = position(rack=(0, 1, 2, 3))
-MIDDLE = position((FIRST,), rack=(1, 1, 2, 3))
-LATE = position((FIRST,), (SECOND,), rack=(0, 1, 2))
+MIDDLE = position(FIRST, rack=(1, 1, 2, 3))
+LATE = position(FIRST, SECOND, rack=(0, 1, 2))
 POSITIONS = {"opening": OPENING, "middle": MIDDLE, "late": LATE}
 ENDING = replace(MIDDLE, racks=((2, 3, 3), (1, 3, 3)))
-
-
-def digest(array: Any) -> str:
-    return hashlib.sha256(np.ascontiguousarray(array).tobytes()).hexdigest()
 
 
 def moves_of(ranked: Any) -> list[Any]:
     return [[pack(one.move), *map(int, one[1:3]), list(one.leave)] for one in ranked]
 
 
-# --- lexicons -------------------------------------------------------------------------------------
+# --- words of 64 bits -----------------------------------------------------------------------------
+
+PATTERNS = [0, 1, 2, 3, 1 << 31, 1 << 32, 1 << 63, (1 << 63) | 1, (1 << 64) - 1, 0xF0F0 << 40]
+
+
+@kernel
+def _read(words: Any, octets: Any, index: Any) -> Any:
+    return word_at(words, index), byte_at(octets, index)
+
+
+@kernel
+def _write(words: Any, integers: Any, octets: Any, index: Any, value: Any) -> None:
+    put_word(words, index, value)
+    put_int(integers, index, value)
+    put_byte(octets, index, value)
+
+
+def memory() -> None:
+    words = np.array(PATTERNS, np.uint64)
+    integers, octets = np.arange(-5, 5, dtype=np.int32), np.arange(250, 260).astype(np.uint8)
+    at_words, at_integers, at_octets = (
+        np.uint64(address_of(array)) for array in (words, integers, octets)
+    )
+    for at, pattern in enumerate(PATTERNS):
+        assert _read(at_words, at_octets, np.uint64(at)) == (pattern, (250 + at) % 256)
+    for value in (0, 7, 200, -1):
+        _write(at_words, at_integers, at_octets, np.uint64(3), np.int64(value))
+        assert (words[3], integers[3], octets[3]) == (value % (1 << 64), value, value % 256)
+    # Whatever lies beside them is left alone.
+    assert words.tolist() == [*PATTERNS[:3], words[3], *PATTERNS[4:]]
+    assert integers.tolist() == [-5, -4, -3, -1, -1, 0, 1, 2, 3, 4]
+    assert octets.tolist() == [250, 251, 252, 255, 254, 255, 0, 1, 2, 3]
 
 
 @kernel
@@ -106,18 +135,16 @@ def _bits(numbers: Any, counts: Any) -> None:
 
 
 def bits() -> Any:
-    numbers = np.array([0, 1, 6, 1 << 63, (1 << 64) - 1], np.uint64)
+    numbers = [*PATTERNS, *(1 << place for place in range(64))]
     counts = np.zeros((len(numbers), 5), np.uint64)
-    _bits(numbers, counts)
+    _bits(np.array(numbers, np.uint64), counts)
+    assert counts[:, 0].tolist() == [each.bit_count() for each in numbers]
+    lowest = [(each & -each).bit_length() - 1 if each else 64 for each in numbers]
+    assert counts[:, 1].tolist() == lowest
     return counts.tolist()
 
 
-def graph() -> Any:
-    return lexicon().graph.nodes.tolist()
-
-
-def nodes() -> Any:
-    return search_nodes(lexicon().graph, 3).tolist()
+# --- lexicons -------------------------------------------------------------------------------------
 
 
 def statistics() -> Any:
@@ -204,7 +231,7 @@ def inferred(play: str, model: str, *, prior: bool = False, most_listed: int = 1
 
 def _ending() -> tuple[Rules, Position]:
     """The tiles that are neither on the board nor on the racks are taken out of the game."""
-    there = [*rack_tiles(tile for tile in ENDING.board.squares if tile), *sum(ENDING.racks, ())]
+    there = list(tiles_of(ENDING.board, ENDING.racks))
     counts = tuple(there.count(tile) for tile in range(4))
     return replace(RULES, distribution=replace(TILES, counts=counts)), ENDING
 
@@ -220,23 +247,21 @@ def solved(nodes: int, *, scoreless: int = 0, first_win: bool = False) -> Any:
     return [pack(solution.move), *astuple(solution)[1:5], *astuple(solution)[6:], line]
 
 
-def klv(path: Any = None) -> Any:
-    import tempfile
-    from pathlib import Path
-
+def klv() -> Any:
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "tiny.klv2"
         write_klv(file, leaves())
         read = parse_klv(file.read_bytes(), "tiny", TILES, RULES.rack_size)
-    return [digest(read.values), digest(leaves().values)]
+    assert (read.values == leaves().values).all()
+    return hashlib.sha256(np.ascontiguousarray(read.values).tobytes()).hexdigest()
 
 
 BELIEF = LeavePrior(np.array([[1, 1], [2, 3]], np.uint8), np.array([0.5, 0.5]), 0.25)
 CASES: dict[str, Callable[[], Any]] = {
     "bits and wrap-around": bits,
-    "reading and writing by address": check_memory,
-    "the word graph": graph,
-    "the search graph": nodes,
+    "reading and writing by address": memory,
+    "the word graph": lambda: list(map(int, lexicon().graph.nodes)),
+    "the search graph": lambda: search_nodes(lexicon().graph, 3).tolist(),
     "the statistics of a lexicon": statistics,
     "a leave table written and read": klv,
     **{f"all moves, {name}": partial(generated, name) for name in POSITIONS},

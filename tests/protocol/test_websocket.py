@@ -160,10 +160,27 @@ async def test_what_can_not_be_read_is_answered_and_the_conversation_goes_on() -
         assert MSGPACK.decode(await client.recv()) == Pong(id=1)
 
 
-async def test_a_frame_over_the_limit_closes_the_connection() -> None:
-    async with server() as url, bare(url) as client:
-        await client.send(bytes(MAX_FRAME + 1))
-        assert await closed_with(client) == 1009
+@pytest.mark.parametrize(
+    ("codec", "frame", "is_text", "code"),
+    [(MSGPACK, bytes(MAX_FRAME + 1), None, 1009), (JSON, b'{"type":"\xff\xfe"}', True, 1007)],
+    ids=["over the limit", "text that is not UTF-8"],
+)
+async def test_what_no_frame_may_be_closes_the_connection(
+    codec: Codec, frame: bytes, is_text: bool | None, code: int
+) -> None:
+    heard: list[object] = []
+
+    async def listener(channel: WebSocketChannel, _request: Request) -> None:
+        try:
+            while True:
+                heard.append((await channel.receive()).content)
+        except ChannelClosed as closed:
+            heard.append(closed.code)
+
+    async with server(listener) as url, bare(url, codec.subprotocol) as client:
+        await client.send(frame, text=is_text)
+        assert await closed_with(client) == code
+    assert heard == [code]
 
 
 async def test_a_message_in_endless_fragments_closes_the_connection() -> None:
@@ -193,54 +210,32 @@ async def test_a_frame_of_the_other_kind_closes_the_connection(
         assert await closed_with(client) == 1003
 
 
-async def test_text_that_is_not_utf8_closes_the_connection() -> None:
-    heard: list[object] = []
-
-    async def listener(channel: WebSocketChannel, _request: Request) -> None:
-        try:
-            while True:
-                heard.append((await channel.receive()).content)
-        except ChannelClosed as closed:
-            heard.append(closed)
-
-    async with server(listener) as url, bare(url, JSON.subprotocol) as client:
-        await client.send(b'{"type":"\xff\xfe"}', text=True)
-        assert await closed_with(client) == 1007
-    (closed,) = heard
-    assert isinstance(closed, ChannelClosed)
-    assert closed.code == 1007
+async def flood_with_frames(client: ClientConnection) -> None:
+    while True:
+        await client.send(bytes(64 * 1024))
 
 
-async def test_a_peer_that_floods_is_cut_off_and_another_goes_on() -> None:
+async def flood_with_pings(client: ClientConnection) -> None:
+    for number in range(10**9):
+        await client.ping(number.to_bytes(125, "big"))
+
+
+@pytest.mark.parametrize("flood", [flood_with_frames, flood_with_pings])
+async def test_a_peer_that_floods_is_cut_off_and_another_goes_on(
+    flood: Callable[[ClientConnection], Awaitable[None]],
+) -> None:
     async with server() as url, bare(url) as honest, bare(url) as flooder:
-        frame = bytes(64 * 1024)
-
-        async def flood() -> None:
-            while True:
-                await flooder.send(frame)
 
         async def drain() -> None:
             async for _ in flooder:
                 pass
 
         with pytest.raises(ConnectionClosed):
-            await asyncio.gather(flood(), drain())
+            await asyncio.gather(flood(flooder), drain())
         assert flooder.close_code in (1006, 1008)
         for number in range(20):
             await honest.send(MSGPACK.encode(Ping(id=number)))
             assert MSGPACK.decode(await honest.recv()) == Ping(id=number)
-
-
-async def test_a_flood_of_websocket_pings_is_cut_off_too() -> None:
-    async with server() as url, bare(url) as flooder:
-
-        async def flood() -> None:
-            for number in range(10**9):
-                await flooder.ping(number.to_bytes(125, "big"))
-
-        with pytest.raises(ConnectionClosed):
-            await flood()
-        assert flooder.close_code in (1006, 1008)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells how long TCP takes")
@@ -463,20 +458,6 @@ async def test_who_is_closed_learns_the_code_and_the_reason() -> None:
         await channel.close()
 
 
-async def test_a_plain_request_can_be_answered() -> None:
-    async with server(
-        on_http=lambda request, _: HttpAnswer(200, f"hello {request.path}\n", "text/html")
-    ) as url:
-        reader, writer = await asyncio.open_connection("127.0.0.1", port_of(url))
-        writer.write(b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
-        answer = await reader.read()
-        writer.close()
-        await writer.wait_closed()
-    assert answer.startswith(b"HTTP/1.1 200")
-    assert answer.count(b"Content-Type") == answer.count(b"Content-Type: text/html") == 1
-    assert answer.endswith(b"hello /health\n")
-
-
 async def test_a_page_where_a_websocket_is_expected_is_said_to_come_of_a_proxy() -> None:
     async with server(on_http=lambda _request, _: HttpAnswer(200, "<!doctype html>")) as url:
         with pytest.raises(ChannelClosed, match=r"proxy .* Upgrade"):
@@ -493,17 +474,26 @@ async def test_a_page_where_a_websocket_is_expected_is_said_to_come_of_a_proxy()
         ("gzipped, br", False),
     ],
 )
-async def test_who_takes_gzip_gets_what_is_packed(taken: str, packed: bool) -> None:
+async def test_a_plain_request_is_answered_and_who_takes_gzip_gets_what_is_packed(
+    taken: str, packed: bool
+) -> None:
     text = "as long as it is wide, " * 100
-    answer = HttpAnswer(200, text, packed=gzip.compress(text.encode()))
-    async with server(on_http=lambda _request, _: answer) as url:
+
+    def page(request: Request, _address: object) -> HttpAnswer:
+        assert request.path == "/health"
+        return HttpAnswer(200, text, "text/html", packed=gzip.compress(text.encode()))
+
+    async with server(on_http=page) as url:
         reader, writer = await asyncio.open_connection("127.0.0.1", port_of(url))
-        writer.write(f"GET / HTTP/1.1\r\nHost: x\r\nAccept-Encoding: {taken}\r\n\r\n".encode())
+        asked = f"GET /health HTTP/1.1\r\nHost: x\r\nAccept-Encoding: {taken}\r\n\r\n"
+        writer.write(asked.encode())
         head, _, body = (await reader.read()).partition(b"\r\n\r\n")
         writer.close()
-    lines = head.decode().split("\r\n")
+    first, *lines = head.decode().split("\r\n")
+    assert first.startswith("HTTP/1.1 200")
     assert "Vary: Accept-Encoding" in lines, "caches are told in either case"
     assert [line for line in lines if "Length" in line] == [f"Content-Length: {len(body)}"]
+    assert [line for line in lines if "Type" in line] == ["Content-Type: text/html"]
     assert ("Content-Encoding: gzip" in lines) == packed
     assert (gzip.decompress(body) if packed else body).decode() == text
 
@@ -530,6 +520,8 @@ async def test_a_long_answer_comes_whole_on_a_slow_line(
 
 async def test_nobody_there_is_said_with_the_address() -> None:
     async with server() as url:
+        with pytest.raises(ChannelClosed, match=f"if it has no TLS, use {url}"):
+            await dial(url.replace("ws:", "wss:"))
         gone = url
     with pytest.raises(ChannelClosed, match=rf"^can't reach {gone}: [^\[]*$"):
         await dial(gone)
@@ -550,12 +542,6 @@ async def test_over_tls_with_a_certificate_that_is_known(
             await dial(url)
         with pytest.raises(ChannelClosed, match=r"HTTP; if it has TLS, use wss://127.0"):
             await dial(url.replace("wss:", "ws:"))
-
-
-async def test_tls_with_a_server_that_has_none() -> None:
-    async with server() as url:
-        with pytest.raises(ChannelClosed, match=f"if it has no TLS, use {url}"):
-            await dial(url.replace("ws:", "wss:"))
 
 
 async def test_who_can_not_listen_learns_why() -> None:

@@ -22,7 +22,7 @@ from harness.pictures import picture
 
 FIFTHS = 5
 WARM_UP = 0.2
-"""Share of the games before memory is looked at, as in ``load.soak``."""
+"""Share of the games before memory is looked at: caches and pools fill up first."""
 
 Sample: TypeAlias = dict[str, Any]
 

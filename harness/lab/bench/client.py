@@ -122,7 +122,7 @@ async def serving(
 ) -> AsyncIterator[Served]:
     """Run ``tilewire serve`` with ``settings`` as the content of its configuration file.
 
-    ``hear`` is called with each line that it prints once it is up.
+    ``hear`` takes each line that the server prints once it is up.
 
     Raises:
         ChannelClosed: it does not come up.
@@ -150,7 +150,9 @@ async def serving(
         else:
             raise ChannelClosed(f"the server did not come up: {' '.join(output_lines)}")
         hearing = asyncio.create_task(hear_all(process.stderr))
-        yield Served(output_lines[-1].split(" serving on ")[1].split(",")[0], process.pid)
+        # Such as "… serving on ws://127.0.0.1:8765, page http://127.0.0.1:8765/, …".
+        url = output_lines[-1].split(" serving on ")[1].split(",")[0]
+        yield Served(url, process.pid)
         process.terminate()
         await hearing
     finally:

@@ -140,9 +140,9 @@ def measure_generation(field: Field, games: int, threads: int, seed: int) -> Gen
 def time_generation(field: Field, games: int, seed: int) -> dict[str, tuple[int, int, float]]:
     """List all placements in each position of static games, by kinds of racks.
 
-    Return the number of positions, that of placements, and the seconds, which include sorting the
-    rack, looking up leaves, and listing placements with scores; the time of replaying the games is
-    measured separately and subtracted.
+    Return for each kind the number of positions, that of placements, and the seconds. These include
+    sorting the rack, looking up leaves, and listing placements with scores; the time of replaying
+    the games is measured separately and subtracted.
     """
     played = recorded_games(field, games, seed).results
     generator = field.generator()
@@ -150,18 +150,19 @@ def time_generation(field: Field, games: int, seed: int) -> dict[str, tuple[int,
     scores, subracks = np.empty(len(moves), np.int32), np.empty(len(moves), np.uint8)
     list_into(generator.state, moves, scores, subracks)
 
-    def run(fewest: int, most: int) -> tuple[int, int, float]:
+    def time_listing(fewest: int, most: int) -> tuple[int, int, float]:
         began = time.perf_counter()
         positions, listed = list_in_games(
             generator.state, generator.words.words, generator.leaves.arrays, played, fewest, most
         )
         return int(positions), int(listed), time.perf_counter() - began
 
-    run(MAX_PLACED + 1, MAX_PLACED + 1)
-    *_, walk = run(MAX_PLACED + 1, MAX_PLACED + 1)
-    timings = {kind: run(*blanks) for kind, blanks in _BLANKS.items()}
+    # No rack has so many blanks: the games are only replayed, and the first time may compile.
+    time_listing(MAX_PLACED + 1, MAX_PLACED + 1)
+    *_, replay_seconds = time_listing(MAX_PLACED + 1, MAX_PLACED + 1)
+    timings = {kind: time_listing(*blanks) for kind, blanks in _BLANKS.items()}
     return {
-        kind: (positions, listed, max(seconds - walk, 0.0))
+        kind: (positions, listed, max(seconds - replay_seconds, 0.0))
         for kind, (positions, listed, seconds) in timings.items()
     }
 

@@ -32,6 +32,8 @@ LONGEST_TURN_MS = 20_000
 """The longest turn that we let pass to see the game lost on time."""
 WAIT_S = 0.3
 """How long our first turn takes, so that its cost shows."""
+LARGE_ID = 2**40
+"""The number of a ping, which takes more than 32 bits."""
 STRANGE: dict[str, Any] = {"x_check": ["x" * 8_000]}
 """A field that nobody knows."""
 
@@ -59,7 +61,8 @@ class Line:
         """The game that is followed on this connection."""
         self.at_ms = 0
         """When the last message came."""
-        self._kept: deque[wire.Message] = deque()
+        self._passed_over: deque[wire.Message] = deque()
+        """Messages that came before one that ``expect`` waited for."""
 
     async def say(self, message: wire.Message | Mapping[str, Any]) -> None:
         """Send a message, or any map."""
@@ -72,13 +75,13 @@ class Line:
         await self.say(cast("wire.Message", self.game.say(message)))
 
     async def receive(self, within_s: float = 0) -> wire.Message:
-        """Wait for the next message, by default for ``PATIENCE_S``; its game takes it, too.
+        """Wait for the next message, by default for ``PATIENCE_S``, and pass it to ``game``.
 
         Raises:
-            Surprise: none came in time, it can't be read, or it may not be sent now.
+            Surprise: none came in time, it can't be read, or its game does not allow it now.
         """
-        if self._kept:
-            return self._kept.popleft()
+        if self._passed_over:
+            return self._passed_over.popleft()
         within_s = within_s or PATIENCE_S
         try:
             async with asyncio.timeout(within_s):
@@ -106,7 +109,8 @@ class Line:
 
         With ``keep`` any other may come before it, and is received again afterwards.
         """
-        wanted, kept = f"expected {kind.__struct_config__.tag}; ", list[wire.Message]()
+        wanted = f"expected {kind.__struct_config__.tag}; "
+        passed_over: list[wire.Message] = []
         try:
             while True:
                 try:
@@ -116,11 +120,11 @@ class Line:
                 if isinstance(message, kind) and suits(message):
                     return message
                 if keep:
-                    kept.append(message)
+                    passed_over.append(message)
                 elif not isinstance(message, wire.Seeking):
                     raise Surprise(f"{wanted}there came {shown(message)}")
         finally:
-            self._kept.extendleft(reversed(kept))
+            self._passed_over.extendleft(reversed(passed_over))
 
     async def error(self, code: str, close: int | None = None) -> None:
         """Wait for an error and, if it closes the connection, for that."""
@@ -166,7 +170,13 @@ class ServerCheck:
             ChannelClosed: nobody answers at the address.
         """
         await (await self._dial()).channel.close()
-        for step in (self._openings, self._refusals, self._limits, self._older, self._games):
+        for step in (
+            self._try_openings,
+            self._try_refusals,
+            self._try_limits,
+            self._try_two_logins,
+            self._try_games,
+        ):
             with suppress(Unmet):
                 await step()
 
@@ -194,7 +204,7 @@ class ServerCheck:
 
     # --- outside games --------------------------------------------------------------------------
 
-    async def _openings(self) -> None:
+    async def _try_openings(self) -> None:
         """Choose a coding, and say hello well and badly."""
         trying = self.report.trying
         for first, second in ((JSON, MSGPACK), (MSGPACK, JSON)):
@@ -215,26 +225,27 @@ class ServerCheck:
         with trying(Clause.HELLO):
             await (await self._login()).channel.close()
 
-    async def _refusals(self) -> None:
+    async def _try_refusals(self) -> None:
         """Send what a server ignores or refuses, in both codings."""
         trying = self.report.trying
         for subprotocol in CODECS:
             with trying(Clause.FIELDS):
                 line = await self._login(subprotocol, **STRANGE)
-            own_name = wire.Seek(opponent=self.name), "bad_opponent"
-            for clause, message, code in (*_REFUSALS, (Clause.OPPONENT, *own_name)):
+            seek_itself = (Clause.OPPONENT, wire.Seek(opponent=self.name), "bad_opponent")
+            for clause, message, code in (*_REFUSALS, seek_itself):
                 with suppress(Unmet), trying(clause):
                     await line.say(message)
                     await line.error(code)
             with suppress(Unmet), trying(Clause.MESSAGES):
-                await line.channel.send_frame(b"\xc1" if line.channel.codec is MSGPACK else "{")
+                unreadable = b"\xc1" if line.channel.codec is MSGPACK else "{"
+                await line.channel.send_frame(unreadable)
                 await line.error("bad_frame")
             with suppress(Unmet), trying(Clause.PINGS):
-                await line.say(wire.Ping(id=2**40))
-                await line.expect(wire.Pong, lambda pong: pong.id == 2**40)
+                await line.say(wire.Ping(id=LARGE_ID))
+                await line.expect(wire.Pong, lambda pong: pong.id == LARGE_ID)
             await line.channel.close()
 
-    async def _limits(self) -> None:
+    async def _try_limits(self) -> None:
         """Send what is too much, and what is just not."""
         trying = self.report.trying
         with suppress(Unmet), trying(Clause.FRAMES):
@@ -260,7 +271,7 @@ class ServerCheck:
                 await line.error("unknown_type")
             await line.closed(1008)
 
-    async def _older(self) -> None:
+    async def _try_two_logins(self) -> None:
         """Log in twice."""
         with self.report.trying(Clause.REPLACED):
             older, newer = await self._login(), await self._login()
@@ -270,7 +281,7 @@ class ServerCheck:
 
     # --- games ----------------------------------------------------------------------------------
 
-    async def _games(self) -> None:
+    async def _try_games(self) -> None:
         """Play a game to its end, resign one, and lose one on time."""
         report, bots = self.report, self._bots
         opponent = self.opponent or ("greedy" if "greedy" in bots else next(iter(bots), None))

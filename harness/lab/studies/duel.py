@@ -135,7 +135,7 @@ JUDGES = ("static", "greedy", "vanilla", "rh")
 
 
 def judge_of(name: str, field: Field, weights: RackWeights | None = None) -> KernelEvaluator:
-    """Return the judge of a player of ``JUDGES``.
+    """Return what a player of ``JUDGES`` judges moves by.
 
     *static* judges by leaves and all adjustments, *vanilla* by the score alone, *greedy* by the
     score and, among equal scores, the leave, *rh* by the score and weighted rack features.

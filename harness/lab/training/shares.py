@@ -62,21 +62,21 @@ def force(leaves: LeaveMatrix, games: int, seed: int) -> Forced:
     """Assign each leave at random to its own turn among the first turns of games.
 
     Raises:
-        ValueError: there are more than ``room_for`` the games.
+        ValueError: there are more leaves than ``room_for`` allows.
     """
     if len(leaves) > room_for(games):
         raise ValueError(f"{len(leaves)} leaves forced in {games} games; {room_for(games)} fit")
-    forced = np.zeros((games, FORCED_TURNS, MAX_PLACED), np.uint8)
+    tiles = np.zeros((games, FORCED_TURNS, MAX_PLACED), np.uint8)
     sizes = np.zeros((games, FORCED_TURNS), np.uint8)
-    turns = np.random.default_rng(seed).permuted(
+    shuffled_turns = np.random.default_rng(seed).permuted(
         np.tile(np.arange(FORCED_TURNS), (games, 1)), axis=1
     )
-    nth = np.arange(len(leaves))
-    game = nth % games
-    turn = turns[game, nth // games]
-    forced[game, turn, : leaves.shape[1]] = leaves
+    leaf = np.arange(len(leaves))
+    game = leaf % games  # each game gets a leaf before any gets a second
+    turn = shuffled_turns[game, leaf // games]
+    tiles[game, turn, : leaves.shape[1]] = leaves
     sizes[game, turn] = leaves.shape[1]
-    return Forced(forced, sizes)
+    return Forced(tiles, sizes)
 
 
 # --- shares ---------------------------------------------------------------------------------------

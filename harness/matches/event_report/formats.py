@@ -56,19 +56,20 @@ def as_html(event: Event) -> str:
 
 
 def _histograms(sheet: ValueTable) -> list[tuple[str, Markup]]:
+    """Draw the number of games by spread, for each side of a table; return each with its side."""
     edges = [row[0] for row in sheet.rows]
-    zero = sum(edge < 0 for edge in edges)
-    tick_step = max(len(edges) // 5, 1)
+    zero = sum(edge < 0 for edge in edges)  # the index of the column that begins at 0
+    tick_step = max(len(edges) // 5, 1)  # room for five labels or a few more
     charts = []
     for column, field in enumerate(sheet.fields[1:], start=1):
         bars = [
             Bar(
-                number(row[0], 0, sign=True) if (place - zero) % tick_step == 0 else "",
+                number(row[0], 0, sign=True) if (index - zero) % tick_step == 0 else "",
                 row[column],
                 f"{sheet.fields[0].write(row[0])}: {row[column]:,}",
                 below=row[0] < 0,
             )
-            for place, row in enumerate(sheet.rows)
+            for index, row in enumerate(sheet.rows)
         ]
         title = f"{field.head}: games by spread"
         chart = columns(title, bars, lambda count: f"{count:,.0f}", zero=zero, least=1)

@@ -148,20 +148,22 @@ def rounds_sheet(
 def cross_sheet(
     config: TournamentConfig, names: Sequence[str], results: Sequence[GameResult]
 ) -> ValueTable:
-    """Return points against each other: a square, or a list where that would be large or empty."""
+    """Return points against each other: a square, or a list if that would be large or empty."""
     cells = cross_table(results)
     title = "Points against each other"
     if len(names) <= MOST_CROSSED and config.format != "knockout":
-        points = [[cells.get((one, other), (None,))[0] for other in names] for one in names]
-        numbered = enumerate(names, start=1)
-        others = [ColumnFormat(str(place), points_text, plain(name)) for place, name in numbered]
+        points = [[cells.get((name, other), (None,))[0] for other in names] for name in names]
+        opponents = [
+            ColumnFormat(str(place), points_text, plain(name))
+            for place, name in enumerate(names, start=1)
+        ]
         return ValueTable(
             "cross",
             title,
-            (ColumnFormat("name"), ColumnFormat("place", str), *others),
+            (ColumnFormat("name"), ColumnFormat("place", str), *opponents),
             [(name, place, *points[place - 1]) for place, name in enumerate(names, start=1)],
         )
-    met = [
+    pairings = [
         (f"{plain(a)} – {plain(b)}", cells[a, b][0], cells[b, a][0], int(cells[a, b][1]))
         for a, b in combinations(names, 2)
         if (a, b) in cells
@@ -171,7 +173,7 @@ def cross_sheet(
         ColumnFormat("points", points_text),
         ColumnFormat("of the other", points_text),
     )
-    return ValueTable("cross", title, (*fields, ColumnFormat("games", _whole)), met)
+    return ValueTable("cross", title, (*fields, ColumnFormat("games", _whole)), pairings)
 
 
 def ratings_sheet(ratings: Ratings) -> ValueTable:

@@ -158,6 +158,7 @@ class PageConnection:
         return code
 
     async def _pair(self, code: Code | None, guess: str, now: float) -> None:
+        """Pair with the page, and send it a token, if its guess is the code that was shown."""
         if code is None:
             raise _Refused("bad-code", "no code was asked for; say 'bridge pair'", ends=True)
         if not code.accepts(guess, now):

@@ -142,8 +142,8 @@ class History:
         """Return the number of a player; None if it is unknown."""
         return self._index.get(name)
 
-    def take(self, game: RatedGame) -> None:
-        """Add a game."""
+    def add(self, game: RatedGame) -> None:
+        """Add a game; if it does not count, note only its players' faults and when it ended."""
         players = self.player(game.players[0]), self.player(game.players[1])
         for seat, player in enumerate(players):
             record = self.records[player]
@@ -154,7 +154,8 @@ class History:
             return
         for seat, player in enumerate(players):
             record = self.records[player]
-            record.first = record.first if record.games else self.games
+            if not record.games:
+                record.first = self.games
             record.games += 1
             record.points += points if seat == 0 else 1 - points
             record.lead += 1 if seat == 0 else -1
@@ -163,11 +164,12 @@ class History:
                 record.forfeits[game.ended.outcome] += 1
         if self.games == self._rows.size:
             self._rows = np.append(self._rows, np.zeros(_ROOM + self.games // 16, _GAME))
-        own, others = game.ended.scores
-        self._rows[self.games] = (game.game.encode(), *players, int(2 * points), own - others)
+        first_score, second_score = game.ended.scores
+        spread = first_score - second_score
+        self._rows[self.games] = (game.game.encode(), *players, int(2 * points), spread)
         self.games += 1
         day = datetime.fromtimestamp(game.at, UTC).date()
-        if self.days and self.days[-1].day >= day:  # later: the clock was put back
+        if self.days and self.days[-1].day >= day:  # a later day: the clock was put back
             day = self.days.pop().day
         self.days.append(DayEnd(day, self.games))
 

@@ -82,20 +82,22 @@ class Ladder:
             anchors = {bot: rating for bot, rating in settings.anchors.items() if plays(kind, bot)}
             owners_of = (lambda _name: frozenset()) if settings.same_owner else owners
             self.tables[table] = RatedTable(table, clock, anchors, owners_of)
-        self._monotonic, self.now = monotonic, now
+        self._monotonic = monotonic
+        self.now = now
         self._may_be_rated = may_be_rated
         self._compute = compute
         self._wishes: dict[str, Seek] = {}
+        """Seeks by the names of the players who wait."""
         self.held_back: Mapping[str, Seek] = {}
         """Seeks of players who wait elsewhere until their address may have another game."""
         self._loaded = False
-        self._early: list[RatedGame] = []
+        self._ended_meanwhile: list[RatedGame] = []
         """Games that ended while the journal was read."""
-        self._known = set[str]()
+        self._already_read = set[str]()
         """Games in the history that was read for which ``over`` is still to be called."""
         self._resumed: list[Mapping[str, Any]] = []
         """Labels of games that go on while the journal is read."""
-        self._on = Counter[tuple[str, str]]()
+        self._games_on = Counter[tuple[str, str]]()
         """Number of rated games that are on, by table and player."""
         self._pause_s = PAUSE_S
         """The least pause after ratings; it doubles while they fail."""
@@ -191,7 +193,7 @@ class Ladder:
                 for name in names:
                     if is_rated:
                         table.mark_busy(name)
-                        self._on[table.name, name] += 1
+                        self._games_on[table.name, name] += 1
                     else:
                         table.remove(name)
                 sides = (self._side(names[0]), self._side(names[1]))
@@ -214,7 +216,7 @@ class Ladder:
         """Note, before ``run``, a rated game that the server resumes."""
         self._resumed.append(label)
         for side in label["sides"] if label[LABEL] in self.tables else ():
-            self._on[label[LABEL], side["name"]] += 1
+            self._games_on[label[LABEL], side["name"]] += 1
 
     def over(self, game: str, label: Mapping[str, Any], ended: Ended | None) -> None:
         """Note that a rated game is over; ``ended`` is None if it stopped without an end."""
@@ -225,9 +227,9 @@ class Ladder:
             return  # it is not in the configuration any more
         for side in label["sides"]:
             key = table.name, side["name"]
-            self._on[key] -= 1
-            if self._on[key] <= 0:  # else it has sought, and has another game
-                del self._on[key]
+            self._games_on[key] -= 1
+            if self._games_on[key] <= 0:  # else it has sought, and has another game
+                del self._games_on[key]
                 if side["name"] not in self._wishes:
                     table.remove(side["name"])
             if self._loaded and side["name"] in table.anchors:
@@ -235,13 +237,13 @@ class Ladder:
         if ended is None:
             return
         over = rated_game(game, label, self.now(), ended)
-        if game in self._known:
-            self._known.discard(game)  # the history that was read has it
+        if game in self._already_read:
+            self._already_read.discard(game)
         elif self._loaded:
-            table.history.take(over)
+            table.history.add(over)
             self._changed.set()
         else:
-            self._early.append(over)
+            self._ended_meanwhile.append(over)
 
     # --- history and ratings --------------------------------------------------------------------
 
@@ -278,7 +280,7 @@ class Ladder:
             history = histories.get(stored.label[LABEL])
             if history is not None:
                 try:
-                    history.take(rated_game(stored.game, stored.label, stored.at, stored.ended))
+                    history.add(rated_game(stored.game, stored.label, stored.at, stored.ended))
                 except Exception as error:  # damage has any shape; the other games count
                     log.error("rated game not read", game=stored.game, reason=repr(error))
             if stored.at >= self._began - 1:
@@ -290,11 +292,11 @@ class Ladder:
         for name, history in histories.items():
             self.tables[name].begin_with(history)
         self._loaded = True
-        self._known = known - {over.game for over in self._early}
-        for over in self._early:
+        self._already_read = known - {over.game for over in self._ended_meanwhile}
+        for over in self._ended_meanwhile:
             if over.game not in known:
-                self.tables[over.table].history.take(over)
-        self._early.clear()
+                self.tables[over.table].history.add(over)
+        self._ended_meanwhile.clear()
         for name, wish in self._wishes.items():
             self.table_of(wish).come(name, self._monotonic())
         for label in self._resumed:

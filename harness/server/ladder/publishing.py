@@ -105,7 +105,7 @@ class Publisher:
             "rank": None,
             "name": record.name,
             "kind": kind,
-            **_rating(rating),
+            **_rating_json(rating),
             "provisional": kind != "anchor" and rating.error > PROVISIONAL,
             "active": self._is_active(table, record),
             "games": record.games,
@@ -137,7 +137,7 @@ class Publisher:
             "faults": dict(record.faults.most_common()),
         }
 
-        def count(_journal: Address) -> HttpAnswer:
+        def count_results(_journal: Address) -> HttpAnswer:
             opponents = history.opponents(player)
             return as_json(
                 {
@@ -147,14 +147,14 @@ class Publisher:
                     "losses": sum(row.losses for row in opponents),
                     "ties": sum(row.ties for row in opponents),
                     "over_time": [
-                        {"day": day.isoformat(), **_rating(rating)}
+                        {"day": day.isoformat(), **_rating_json(rating)}
                         for day, rating in table.over_time(player)
                     ],
                     "opponents": opponents,
                 }
             )
 
-        return count
+        return count_results
 
     def _games(self, table: RatedTable, query: _Query) -> HttpAnswer | Job:
         before, player = table.history.games, None
@@ -172,15 +172,18 @@ class Publisher:
             games = table.history.latest(before, GAMES_AT_ONCE, player)
             more = len(games) == GAMES_AT_ONCE and games[-1].number > 0
             ends = read_ends(journal, [each.game for each in games])
-            published = [_game(each.number, ends[each.game]) for each in games if each.game in ends]
+            published = [
+                _game_json(each.number, ends[each.game]) for each in games if each.game in ends
+            ]
             following = games[-1].number if more else None
             return as_json({"table": table.name, "games": published, "before": following})
 
         return read
 
 
-def _game(number: int, kept: EndedGame) -> dict[str, Any]:
-    game = rated_game(kept.game, kept.label, kept.at, kept.ended)
+def _game_json(number: int, stored: EndedGame) -> dict[str, Any]:
+    """Return a game of the journal, with its number at its table, as answers have it."""
+    game = rated_game(stored.game, stored.label, stored.at, stored.ended)
     return {
         "number": number,
         "game": game.game,
@@ -193,5 +196,5 @@ def _game(number: int, kept: EndedGame) -> dict[str, Any]:
     }
 
 
-def _rating(rating: Rating) -> dict[str, float]:
+def _rating_json(rating: Rating) -> dict[str, float]:
     return {"rating": round(rating.rating, 1), "error": round(rating.error, 1)}

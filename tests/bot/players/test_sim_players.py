@@ -1,9 +1,10 @@
-"""``sim`` and ``champion``: their options, every phase of a game, and pondering."""
+"""``sim`` and ``champion``: their options, every phase of a game, pondering, and the last turns."""
 
 from __future__ import annotations
 
 import gc
 import threading
+import weakref
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
@@ -15,20 +16,22 @@ from lexicon_parts import without_words
 from rollout_positions import RULES, late_position, position_of, scowl
 from search_views import Clock, Offers, opening, unlimited, view_at
 
-from bot.player import Budget, Choice, ExchangedCount, Observed, Player, Refusal, View
+from bot.player import Budget, Choice, Observed, Player, Refusal, View
 from bot.players.champion import champion as new_champion
+from bot.players.champion import compose
 from bot.players.sim import sim
-from bot.registry import SeatError, create_player
-from bot.search.simulating import SimulationSearch, seed_of
+from bot.search import late_game
+from bot.search.analysis.solving import Solvers
+from bot.search.simulating import SimulationSearch, SimulationSettings, seed_of
 from bot.search.static_choice import generator_for, static_choice
 from bot.search.strategy import GUESSES, LIKELY, Strategy
-from bot.seat_text import parse_seat
 from engine.movegen.candidates import guess_replies
 from engine.movegen.generator import ScoredMove, legal_moves
+from engine.notation.cgp import read_cgp
 from engine.rules.moves import PASS, Exchange
-from engine.rules.position import Position, unseen
 from engine.simulation.rollout_input import TO_THE_END
 from lexicons.tables import trained_leaves, trained_win_probabilities
+from protocol.channel import now_ms
 
 QUICK: dict[str, Any] = {"candidates": "5", "iterations": "12"}
 
@@ -42,40 +45,6 @@ def samples_of(choice: Choice) -> int:
 
 
 # --- options --------------------------------------------------------------------------------------
-
-
-def test_options_say_how_it_is_searched() -> None:
-    usual = sim().settings
-    assert (usual.candidates, usual.plies, usual.iterations) == (None, None, None)
-    assert usual.rule == "top-two"
-    quackle = create_player(parse_seat("sim?candidates=23&iterations=300&plies=2"))
-    assert isinstance(quackle, Strategy)
-    settings = quackle.settings
-    assert (settings.candidates, settings.iterations, settings.plies) == (23, 300, 2)
-    assert settings.rule == "equal"
-    assert isinstance(create_player(parse_seat("champion?time=2s")), Strategy)
-
-
-@pytest.mark.parametrize(
-    ("seat", "says"),
-    [
-        ("sim?candidates=0", "candidates"),
-        ("sim?candidates=many", "'many'"),
-        ("sim?plies=65", "plies"),
-        ("sim?iterations=1000001", "iterations"),
-        ("sim?time=0s", "time"),
-        ("champion?time=soon", "'soon'"),
-        ("sim?bag=7-1", "'7-1'"),
-        ("sim?iterations=5&time=1s", "give iterations or time, not both"),
-        ("sim?rule=equal", "it takes: candidates, plies, iterations, time, bag"),
-        ("champion?candidates=5", "it takes: time, exact"),
-        ("champion?exact=maybe", "'maybe'"),
-    ],
-)
-def test_options_that_make_no_sense(seat: str, says: str) -> None:
-    with pytest.raises(SeatError) as caught:
-        create_player(parse_seat(seat))
-    assert says in str(caught.value)
 
 
 @pytest.mark.parametrize("kind", [sim, new_champion])
@@ -116,28 +85,18 @@ def test_a_turn_that_is_asked_again_gets_the_same_answer() -> None:
     assert player.choose(replace(view, seed=2), unlimited()) != choice
 
 
-def test_each_turn_and_each_try_has_a_seed_of_its_own() -> None:
-    view = view_at(position_of(5, 9))
-    turn = Observed(1, 0, ExchangedCount(2), 0, (0, 0), 86, 5)
-    refusal = Refusal(PASS, "no", "no")
-    views = [
-        replace(view, history=(turn,) * n, refused=(refusal,) * k)
-        for n in range(9)
-        for k in (0, 1, 2)
-    ]
-    assert len({seed_of(each) for each in views}) == len(views)
+def cancelled() -> Budget:
+    """Give the budget of a player that is not waited for any more."""
+    budget = unlimited()
+    budget.cancel()
+    return budget
 
 
-@pytest.mark.parametrize("budget", [Budget(0, clock=Clock()), Budget(-5, 10**6, Clock())])
+@pytest.mark.parametrize(
+    "budget", [Budget(0, clock=Clock()), Budget(-5, 10**6, Clock()), cancelled()]
+)
 def test_without_time_the_static_choice_is_given_at_once(budget: Budget) -> None:
     view = view_at(position_of(5, 9))
-    for player in players():
-        assert player.choose(view, budget) == static_choice(view)
-
-
-def test_who_is_not_waited_for_any_more_answers_at_once() -> None:
-    view, budget = view_at(position_of(5, 9)), unlimited()
-    budget.cancel()
     for player in players():
         assert player.choose(view, budget) == static_choice(view)
 
@@ -150,16 +109,7 @@ def test_with_another_bag_it_plays_as_static_does() -> None:
     assert samples_of(sim(**QUICK, bag="9").choose(view_at(late_position(9)), unlimited()))
 
 
-def test_with_little_time_something_legal_is_given() -> None:
-    view = view_at(position_of(5, 9))
-    legal = {one.move for one in legal_moves(view.position, scowl(), RULES)}
-    for player in (sim(), new_champion()):
-        for looks in (2, 3, 5, 9):
-            choice = player.choose(view, Budget(looks, clock=Clock(step_ms=1)))
-            assert choice.move in legal
-
-
-@pytest.mark.parametrize("bag", range(7))
+@pytest.mark.parametrize("bag", [0, 1, 6])
 def test_every_last_turn_is_searched_to_the_end(bag: int) -> None:
     position = late_position(bag) if bag else late_position(0, held=4)
     view = view_at(position)
@@ -240,51 +190,27 @@ def test_likely_replies_are_searched_and_the_search_goes_on_when_one_comes() -> 
     assert begun.rollouts > before
     assert choice == begun.choice()
     assert champion.pondering.begun == {}
+    champion.ponder(view, pondering(GUESSES + 150))
+    begun = champion.pondering.begun[then.position, then.bag]
+    assert begun.is_sampled
+    assert champion.choose(then, cancelled()) == begun.choice(), "without time for another search"
 
 
-def test_the_more_likely_a_reply_the_more_it_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)  # nothing is ever settled
+def test_another_reply_score_or_bag_begins_a_search_of_its_own() -> None:
     view, champion = waiting(), new_champion()
-    champion.ponder(view, pondering(GUESSES + 100))
-    guesses = guess_replies(generator_for(view), view.position, seed_of(view))
-    times = Counter(islice(guesses, GUESSES)).most_common(LIKELY)
-    searches = [champion.pondering.begun[_key_after(view, played)] for played, _ in times]
-    odds = [count for _, count in times]
-    assert odds[0] > 1.5 * odds[-1]
-    assert searches[0].rollouts > searches[-1].rollouts > 0
-
-
-def _key_after(view: View, played: ScoredMove) -> tuple[Position, int]:
-    then = view_after(view, played)
-    return then.position, then.bag
-
-
-def test_another_reply_begins_a_search_of_its_own() -> None:
-    view, champion = waiting(), new_champion()
-    champion.ponder(view, pondering(GUESSES + 50))
-    begun = list(champion.pondering.begun.values())
-    other = view_after(view, ScoredMove(Exchange((1, 2)), 0))
-    assert champion.begin(other) not in begun
-    assert champion.pondering.begun == {}
-    assert champion.begin(view_after(view, likely_replies(view)[0])) not in begun
-
-
-def test_with_another_score_or_bag_it_is_another_position() -> None:
-    view, champion = waiting(), new_champion()
-    played = likely_replies(view)[0]
-    then = view_after(view, played)
+    then = view_after(view, likely_replies(view)[0])
     ahead = (then.position.scores[0] + 1, then.position.scores[1])
-    for other in (
-        replace(then, position=replace(then.position, scores=ahead)),
-        replace(then, bag=then.bag + 1),
-        replace(then, refused=(Refusal(PASS, "no", "no"),)),
+    for came, goes_on in (
+        (view_after(view, ScoredMove(Exchange((1, 2)), 0)), False),
+        (replace(then, position=replace(then.position, scores=ahead)), False),
+        (replace(then, bag=then.bag + 1), False),
+        (replace(then, refused=(Refusal(PASS, "no", "no"),)), False),
+        (then, True),
     ):
         champion.ponder(view, pondering(GUESSES + 20))
         begun = champion.pondering.begun[then.position, then.bag]
-        assert champion.begin(other) is not begun
-    champion.ponder(view, pondering(GUESSES + 20))
-    begun = champion.pondering.begun[then.position, then.bag]
-    assert champion.begin(then) is begun
+        assert (champion.begin(came) is begun) is goes_on
+        assert champion.pondering.begun == {}
 
 
 @pytest.mark.parametrize("looks", [0, 1, 40, GUESSES + 3])
@@ -292,9 +218,7 @@ def test_pondering_ends_when_it_is_told_to(looks: int) -> None:
     view, champion, budget = waiting(), new_champion(), pondering(looks)
     champion.ponder(view, budget)
     assert len(champion.pondering.begun) < LIKELY
-    cancelled = unlimited()
-    cancelled.cancel()
-    champion.ponder(view, cancelled)
+    champion.ponder(view, cancelled())
     assert champion.pondering.begun == {}, "what was begun for another turn is forgotten"
 
 
@@ -307,33 +231,144 @@ def test_pondering_ends_by_itself_when_all_is_settled(monkeypatch: pytest.Monkey
     assert all(search.is_settled for search in champion.pondering.begun.values())
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        pytest.param(lambda: late_position(0, held=2), id="the opponent may go out"),
-        pytest.param(lambda: late_position(1), id="one in the bag"),
-        pytest.param(lambda: replace(late_position(9), scoreless_turns=5), id="one turn to go"),
-        pytest.param(lambda: position_of(0, 0), id="opening"),
-    ],
-)
-def test_pondering_has_nothing_against_any_phase(make: Callable[[], Position]) -> None:
-    position = make()
-    view = view_at(replace(position, on_turn=1 - position.on_turn))
-    champion = new_champion()
-    champion.ponder(view, pondering(GUESSES + 30))
-    for (then, bag), search in champion.pondering.begun.items():
-        assert then.on_turn == view.seat
-        at = search.simulation.position
-        assert bag == max(sum(unseen(at, at.on_turn, RULES)) - 7, 0)
-
-
 def test_sim_does_not_ponder() -> None:
-    budget = Offers()
-    sim().ponder(waiting(), budget)
-    assert not budget.offers
-    player = sim()
+    budget, player = Offers(), sim()
     player.ponder(waiting(), budget)
+    assert not budget.offers
     assert not player.pondering.begun, "only the champion begins searches"
+
+
+# --- the last turns -------------------------------------------------------------------------------
+
+
+def counted(looks: int) -> Budget:
+    """Give a budget that ends when it has been looked at so often."""
+    times = iter(range(looks))
+    return Budget(looks - 1, clock=lambda: next(times, looks))
+
+
+def closing() -> Strategy:
+    """Give a strategy whose simulation takes so much work, however much time there is."""
+    return Strategy(SimulationSettings(iterations=30), solvers=Solvers())
+
+
+def choose(view: View, budget: Budget | None = None) -> Choice:
+    return new_champion().choose(view, budget or unlimited())
+
+
+@pytest.mark.parametrize("bag", [0, 1, 2, 4, 7, 20])
+def test_whatever_the_time_the_move_is_legal(bag: int) -> None:
+    view = view_at(late_position(bag))
+    legal = {one.move: one.score for one in legal_moves(view.position, scowl(), RULES)}
+    for budget in (Budget(now_ms()), counted(3), counted(40), Budget(4_000, clock=Clock(20))):
+        choice = choose(view, budget)
+        assert legal[choice.move] == choice.score
+
+
+@pytest.mark.parametrize("bag", [0, 1])
+def test_rules_that_nothing_is_solved_by_are_played_by_all_the_same(bag: int) -> None:
+    view = view_at(late_position(bag))
+    view = replace(view, rules=replace(view.rules, scoreless_limit=1))
+    legal = [one.move for one in legal_moves(view.position, scowl(), view.rules)]
+    champion = new_champion()
+    champion.make_room(view)
+    champion.new_game(view)
+    assert champion.choose(view, counted(40)).move in legal
+
+
+def test_of_many_refused_moves_none_is_chosen_again() -> None:
+    view = view_at(late_position(0, held=4))
+    every = [one.move for one in legal_moves(view.position, scowl(), RULES) if one.move != PASS]
+    refused = tuple(Refusal(move, "not_a_word", "no word") for move in every[:60])
+    assert choose(replace(view, refused=refused), counted(60)).move not in every[:60]
+
+
+@pytest.fixture
+def little_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A pre-endgame whose choice counts after few cases, and that ends after few nodes."""
+    for name, value in (("ENOUGH_CASES", 2), ("MOST_NODES", 20_000)):
+        monkeypatch.setattr(late_game, name, value)
+
+
+@pytest.mark.usefixtures("little_work")
+@pytest.mark.parametrize("bag", [3, 4])
+def test_with_three_or_four_tiles_moves_are_played_out_if_there_is_time(bag: int) -> None:
+    view = view_at(late_position(bag))
+    played_out = closing().choose(view, unlimited()).search
+    assert played_out is not None
+    assert played_out.phase == "pre-endgame"
+    assert played_out.compared is not None
+    assert played_out.compared >= late_game.COMPARED[bag]
+    short = closing().choose(view, Budget(late_game.LEAST_MS - 1, clock=Clock(1))).search
+    assert short is not None
+    assert short.phase == "simulation"
+
+
+FAR_DOWN = (
+    "5MAX7/1DEITY9/2L12/1FA12/1IT12/1REFRAINS6/1ER2Q9/1BI1VUGG7/1ON2A1O2OOH2/1A5LOONIE2/"
+    "1T2AVODIRE4/2CUZ2E3P3/6UNcAKING1/1BLEW2E1HIM3/LOITErER3PWNS CERSTTU/ 406/401 0"
+)
+"""The best move, which always wins, is the thirty-sixth by static equity; the first 32 never do."""
+
+
+def test_a_move_of_low_static_equity_is_found() -> None:
+    view = view_at(read_cgp(FAR_DOWN, RULES))
+    budget = Offers()
+    choice = closing().choose(view, budget)
+    ranked = [one.move for one in generator_for(view).best(view.position, 60)]
+    assert ranked.index(choice.move) >= 32
+    assert (choice.candidates[0].win, choice.candidates[0].win_error) == (1, 0)
+    assert choice.search is not None
+    assert choice.search.proven
+    assert budget.offers[0].move != choice.move
+
+
+@pytest.mark.usefixtures("little_work")
+def test_a_refused_move_is_not_played_in_a_pre_endgame() -> None:
+    view = view_at(late_position(1))
+    every = [one.move for one in legal_moves(view.position, scowl(), RULES) if one.move != PASS]
+    for kept in ([], every[-1:]):
+        refused = tuple(Refusal(one, "not_a_word", "no word") for one in every if one not in kept)
+        choice = closing().choose(replace(view, refused=refused), unlimited())
+        assert choice.move in [*kept, PASS]
+        assert choice.search is not None
+        assert (choice.search.phase == "pre-endgame") == bool(kept), "else nothing is to be chosen"
+
+
+def test_room_for_the_solver_is_made_before_the_game() -> None:
+    view, solvers = view_at(late_position(0, held=4)), Solvers()
+    champion = compose(solvers)
+    champion.make_room(view)
+    solver = solvers.solver(view.lexicon, view.rules)
+    champion.new_game(view)
+    champion.choose(view, unlimited())
+    assert solvers.solver(view.lexicon, view.rules) is solver
+    assert solver.is_over
+
+
+def test_what_is_solved_while_the_opponent_thinks_is_there_afterwards() -> None:
+    view, solvers = view_at(late_position(0, held=4)), Solvers()
+    champion = compose(solvers)
+    his = replace(view, position=replace(view.position, on_turn=view.opponent))
+    champion.ponder(his, unlimited())
+    solver = solvers.solver(view.lexicon, view.rules)
+    assert solver.is_over
+    assert champion.choose(view, unlimited()).search is not None
+    assert solvers.solver(view.lexicon, view.rules) is solver
+
+
+def test_a_champion_is_gone_with_its_last_reference_and_its_solver_with_it() -> None:
+    gc.disable()  # a collection may be long in coming, and a solver has 128 MB
+    try:
+        solvers, view = Solvers(), view_at(late_position(0))
+        champion = compose(solvers)
+        champion.make_room(view)
+        champion.new_game(view)
+        watched = weakref.ref(champion), weakref.ref(solvers.solver(view.lexicon, view.rules))
+        del champion, solvers
+        assert [each() for each in watched] == [None, None]
+    finally:
+        gc.enable()
 
 
 # --- games ----------------------------------------------------------------------------------------

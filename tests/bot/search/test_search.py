@@ -9,35 +9,27 @@ from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 
-import numpy as np
 import pytest
 from lexicon_parts import leaves_worth
-from rollout_positions import RULES, late_position, position_of, scowl
+from rollout_positions import late_position, position_of
 from search_views import Clock, Offers, opening, unlimited, view_at
 
 from bot.player import Budget, Searched
-from bot.search.anytime import SlicePace
+from bot.search.anytime import NODES, ROLLOUTS, STEADY, Anytime, WorkClock
 from bot.search.simulating import (
     CLOSE,
     ENOUGH,
-    FIRST_SAMPLES,
     SimulationSearch,
     SimulationSettings,
     Stage,
-    considered,
     usual_stages,
 )
 from bot.search.static_choice import STATIC, generator_for, static_choice
 from engine.movegen.candidates import best_candidates
-from engine.rules.position import bag_count
-from engine.simulation.rollout_input import BY_POINTS, TO_THE_END
+from engine.simulation.rollout_input import TO_THE_END
 from engine.simulation.simulation import Simulation
 
 EVEN = SimulationSettings(candidates=4, plies=2, iterations=30, rule="equal")
-
-
-def first_stage(bag: int) -> Stage:
-    return usual_stages(bag)[0]
 
 
 WORKS = r"\b(EndgameSolver|PreEndgame|Simulation|Inference)\("
@@ -58,55 +50,18 @@ def test_each_kind_of_work_is_begun_in_one_place() -> None:
     }
 
 
-def test_late_rollouts_go_to_the_end_of_the_game() -> None:
-    assert [first_stage(bag).plies for bag in range(17)] == [TO_THE_END] * 15 + [2] * 2
+def test_late_rollouts_go_to_the_end_of_the_game_and_by_an_empty_bag_compare_all_moves() -> None:
+    first = [usual_stages(bag)[0] for bag in range(87)]
+    assert [stage.plies for stage in first[:17]] == [TO_THE_END] * 15 + [2] * 2
+    assert [first[bag].candidates for bag in (0, 1, 86)] == [300, 15, 15]
     assert [usual_stages(bag)[-1].plies == TO_THE_END for bag in (14, 15, 25, 26)] == [1, 1, 1, 0]
-    assert (
-        SimulationSearch(view_at(late_position(14)), SimulationSettings()).simulation.plies
-        == TO_THE_END
-    )
-    assert SimulationSearch(view_at(late_position(15)), SimulationSettings()).simulation.plies == 2
-    assert (
-        SimulationSearch(view_at(late_position(7)), SimulationSettings(plies=3)).simulation.plies
-        == 3
-    )
-
-
-def test_by_an_empty_bag_nearly_all_moves_are_compared() -> None:
-    assert [first_stage(bag).candidates for bag in (0, 1, 86)] == [300, 15, 15]
-    assert (
-        len(SimulationSearch(view_at(late_position(7)), SimulationSettings()).simulation.candidates)
-        == 15
-    )
-    assert (
-        len(
-            SimulationSearch(view_at(late_position(7)), SimulationSettings(4)).simulation.candidates
-        )
-        == 4
-    )
-
-
-def test_wins_decide_with_other_tiles_too() -> None:
-    """No table is trained for them; yet who is behind takes the move that may still win."""
-    english = RULES.distribution
-    (e,) = english.alphabet.tiles("E")
-    counts = tuple(count + (tile == e) for tile, count in enumerate(english.counts))
-    rules = replace(RULES, distribution=replace(english, counts=counts))
-    words = replace(scowl(), distribution=rules.distribution)
-    behind = replace(position_of(31, 15), scores=(25, 0))
-    view = view_at(behind, rules=rules, lexicon=words, bag=bag_count(behind, rules))
-    settings = SimulationSettings(candidates=8, iterations=600, rule="equal")
-    choice = SimulationSearch(view, settings).run(unlimited())
-    by_points = SimulationSearch(view, replace(settings, utility=BY_POINTS)).run(unlimited())
-    best, other = (
-        {each.move: each for each in choice.candidates}[one.move] for one in (choice, by_points)
-    )
-    assert best.win is not None
-    assert other.win is not None
-    assert best.win > other.win + 0.05
-    assert choice.equity is not None
-    assert by_points.equity is not None
-    assert choice.equity < by_points.equity
+    for bag, settings, looks in (
+        (14, SimulationSettings(), (TO_THE_END, 15)),
+        (15, SimulationSettings(), (2, 15)),
+        (7, SimulationSettings(4, plies=3), (3, 4)),
+    ):
+        simulation = SimulationSearch(view_at(late_position(bag)), settings).simulation
+        assert (simulation.plies, len(simulation.candidates)) == looks
 
 
 # --- stages ---------------------------------------------------------------------------------------
@@ -173,70 +128,10 @@ def test_who_is_far_behind_takes_part_no_longer(monkeypatch: pytest.MonkeyPatch)
     assert search.choice().move == only.leader.move
 
 
-def test_a_stage_starts_from_what_the_one_before_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With no doubt about it, new samples change nothing in the order."""
-    monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
-    monkeypatch.setattr("bot.search.simulating.DEEPER", 1e-9)
-    first, second, _ = stages_of(SimulationSearch(view_at(position_of(5, 9)), DEEPENING))
-    assert second.statistics.means[1:] - second.statistics.means[0] == pytest.approx(
-        first.statistics.means[np.argsort(-first.statistics.means)][1:4]
-        - first.statistics.means.max(),
-        abs=1e-6,
-    )
-
-
-def test_two_rollouts_a_stage_are_enough_to_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.search.simulating.ALIVE", 1.0)
-    for seed in range(20):
-        search = SimulationSearch(
-            view_at(position_of(5, 9)), replace(DEEPENING, iterations=2), seed
-        )
-        assert len(search.run(unlimited()).candidates) == 9
-
-
-def test_a_stage_takes_its_share_of_the_turn(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)  # nothing is ever settled
-    settings = SimulationSettings(stages=lambda _: (Stage(9, 1), Stage(4, 2)))
-    clock = Clock(step_ms=1)
-    search, budget = (
-        SimulationSearch(view_at(position_of(8, 6)), settings),
-        Budget(120, clock=clock),
-    )
-    deepened: list[int] = []
-
-    def until() -> bool:
-        if search.simulation.plies == 2 and not deepened:
-            deepened.append(clock.now_ms)
-        return False
-
-    search.work(budget, until)
-    assert clock.now_ms >= 120
-    assert 30 <= deepened[0] <= 40
-
-
-def test_a_stage_without_enough_samples_takes_more_than_its_share(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Else the rest of a short turn would not be used at all."""
-    monkeypatch.setattr("bot.search.simulating.ENOUGH", -1.0)
-    monkeypatch.setattr(
-        "bot.search.simulating.ROLLOUTS", SlicePace(4, lambda *_: math.inf, growth=1.0)
-    )
-    settings, clock = (
-        SimulationSettings(stages=lambda _: (Stage(9, 1), Stage(4, 2))),
-        Clock(step_ms=1),
-    )
-    search = SimulationSearch(view_at(position_of(8, 6)), settings)
-    search.work(Budget(100, clock=clock), lambda: False)
-    assert clock.now_ms >= 100
-    assert search.is_sampled
-    assert search.rollouts >= FIRST_SAMPLES * 9
-
-
 # --- so many rollouts -----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("iterations", [2, 5, 12, 30, 300])
+@pytest.mark.parametrize("iterations", [2, 30, 300])
 def test_every_candidate_gets_as_many_iterations(iterations: int) -> None:
     settings = replace(EVEN, iterations=iterations)
     choice = SimulationSearch(view_at(position_of(5, 9)), settings).run(unlimited())
@@ -266,7 +161,7 @@ def test_without_time_nothing_is_rolled_out() -> None:
     }
 
 
-@pytest.mark.parametrize("rollouts", [1, 8, 9, 100, 112])
+@pytest.mark.parametrize("rollouts", [1, 9, 112])
 def test_in_the_first_round_there_are_no_errors_yet(rollouts: int) -> None:
     search = SimulationSearch(view_at(position_of(5, 9)), SimulationSettings())
     search.simulation.advance(rollouts)
@@ -336,31 +231,6 @@ def test_offers_have_the_best_first_and_the_last_is_the_choice() -> None:
     assert budget.best == choice
 
 
-def test_another_leader_is_offered_at_once() -> None:
-    """Before the first round is over the leader is the static choice; mostly it changes then."""
-    view = view_at(position_of(8, 6))
-    leaders = []
-    for seed in range(8):
-        budget = Offers(until=lambda offers: len(offers) == 30)
-        SimulationSearch(view, SimulationSettings(candidates=12), seed).run(budget)
-        leaders.append([offer.move for offer in budget.offers])
-    assert {moves[0] for moves in leaders} == {static_choice(view).move}
-    assert any(len(set(moves)) > 1 for moves in leaders)
-
-
-def test_candidates_are_all_said_with_what_is_known_of_them() -> None:
-    search = SimulationSearch(view_at(position_of(5, 9)), EVEN)
-    choice = search.run(unlimited())
-    estimates = search.simulation.estimates()
-    assert choice.candidates == tuple(map(considered, estimates))
-    for one, estimate in zip(choice.candidates, estimates, strict=True):
-        assert one.win == estimate.win
-        assert one.win_error is not None
-        assert 0 < one.win_error < 0.5
-        assert one.equity_error is not None
-        assert 0 < one.equity_error < 60
-
-
 def test_candidates_are_the_best_by_the_table_that_the_player_has() -> None:
     view = view_at(opening("AEINRST"))
     loves_a = leaves_worth(view.rules.distribution, {(1,): 900.0})
@@ -371,17 +241,78 @@ def test_candidates_are_the_best_by_the_table_that_the_player_has() -> None:
     assert best != best_candidates(generator_for(view), view.position, 9)
 
 
-def test_a_single_candidate_is_chosen_at_once() -> None:
-    search = SimulationSearch(view_at(position_of(5, 9)), SimulationSettings(candidates=1))
-    choice = search.run(unlimited())
-    assert search.simulation.rollouts == 0
-    assert choice.move == search.simulation.candidates[0].move
-    assert [one.win for one in choice.candidates] == [None]
+# --- work in slices -------------------------------------------------------------------------------
 
 
-def test_first_samples_are_enough_for_a_standing() -> None:
-    search = SimulationSearch(view_at(position_of(5, 9)), SimulationSettings(candidates=10))
-    search.simulation.advance(10 * FIRST_SAMPLES - 1)
-    assert search.simulation.regret == math.inf
-    search.simulation.advance(1)
-    assert search.simulation.regret < 1
+def endless() -> float:
+    return math.inf
+
+
+class Count:
+    """Counts to a number, so many a slice, in whole pieces, and so many a second."""
+
+    def __init__(self, most: int, rate: float = 0.0, piece: int = 1) -> None:
+        self.left = most
+        self.slices: list[int] = []
+        self.now_s = 0.0
+        self._rate, self._piece = rate, piece
+
+    def advance(self, amount: int) -> int:
+        done = min(-(-amount // self._piece) * self._piece, self.left)
+        self.left -= done
+        self.now_s += done / self._rate if self._rate else 0.0
+        if done:
+            self.slices.append(done)
+        return done
+
+    def clock(self) -> float:
+        return self.now_s
+
+
+def test_it_ends_with_its_work_its_time_or_when_told_to() -> None:
+    count = Count(1_000)
+    anytime = Anytime(count, NODES)
+    assert sum(1 for _ in anytime.slices(endless)) == len(count.slices)
+    assert sum(count.slices) == anytime.done == 1_000
+    assert count.slices[:3] == [20, 60, 180], "they grow slowly"
+    assert anytime.is_over
+    assert list(anytime.slices(endless)) == []
+    count, clock = Count(10**18), Clock(step_ms=1)
+    slices = Anytime(count, NODES).slices(Budget(20, clock=clock).remaining_ms)
+    assert sum(1 for _ in slices) == 19
+    assert list(Anytime(count, NODES).slices(Budget(0, clock=clock).remaining_ms)) == []
+    budget = Budget(10**15)
+    slices = Anytime(count, NODES).slices(budget.remaining_ms)
+    next(slices)
+    budget.cancel()
+    assert list(slices) == []
+    assert list(Anytime(count).slices(endless, lambda: True)) == []
+
+
+def test_no_more_is_done_than_the_most() -> None:
+    for pace in (STEADY, ROLLOUTS, NODES):
+        count = Count(10**6)
+        anytime = Anytime(count, pace, most=1_001)
+        anytime.run(endless)
+        assert sum(count.slices) == anytime.done == 1_001
+        assert list(anytime.slices(endless)) == []
+    pieces = Anytime(Count(10**6, piece=20), NODES, most=1_005)
+    pieces.run(endless)
+    assert (pieces.is_over, pieces.done) == (True, 1_020)
+
+
+def test_slices_are_as_long_as_the_pace_says() -> None:
+    """At 10 a millisecond: 5 ms in short turns, up to 20 in long ones, less in what is left."""
+    for left_ms, amount in ((100, 50), (500, 100), (10**6, 200), (6, 30), (1, 10)):
+        count = Count(10**6, rate=10_000)
+        anytime = Anytime(count, ROLLOUTS)
+        assert [anytime.step(left_ms, count.clock) for _ in range(2)] == [32, amount]
+
+
+def test_a_clock_of_work_goes_by_nothing_else() -> None:
+    for pace in (ROLLOUTS, NODES, STEADY):
+        count, clock = Count(10**6), WorkClock()
+        anytime = Anytime(count, pace)
+        anytime.run(Budget(30, clock=clock.ms).remaining_ms, clock=clock)
+        assert clock.ms() in (30, 31), "the end of a slice"
+        assert round(1_000 * clock() / pace.unit_ms) == anytime.done

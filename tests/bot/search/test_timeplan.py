@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
 
+import msgspec
 import numpy as np
 import pytest
+import search_views
 from hypothesis import given
 from hypothesis import strategies as st
+from small_messages import played
 
 from bot.player import GRACE_MS, Budget, Choice, Considered, Searched, View
 from bot.search.time_plan import MARGIN_MS, LagSeen, margin_ms, plan, pondering, turns_left
 from bot.seat.game_session import _info_about
 from engine.rules.moves import PASS
-from engine.rules.position import Board, Position
-from engine.rules.rules import standard_rules
 from harness.arbiter.clock import Clock
-from lexicons.store import load_lexicon
 from protocol.codec import MSGPACK
 from protocol.messages import Played
 from protocol.parts import TimeControl
@@ -39,24 +39,12 @@ def after(clock: Clock, took_ms: int, time: TimeControl) -> Clock:
 
 
 @cache
-def empty_view() -> View:
-    rules = standard_rules()
-    return View(
-        game="g",
-        seat=0,
-        players=("me", "you"),
-        position=Position(Board.empty(rules.layout), ((), ()), (0, 0)),
-        bag=86,
-        clocks=(0, 0),
-        time=TimeControl(),
-        rules=rules,
-        lexicon=load_lexicon(),
-    )
+def begun() -> View:
+    return search_views.view_at(search_views.opening(""), seat=0)
 
 
 def view_at(left_ms: int, time: TimeControl, bag: int = 86) -> View:
-    values = {**vars(empty_view()), "clocks": (left_ms, 60_000), "time": time, "bag": bag}
-    return View(**values)
+    return replace(begun(), clocks=(left_ms, 60_000), time=time, bag=bag)
 
 
 def planned(clock: Clock, time: TimeControl, bag: int = 86, round_trip_ms: int = 0) -> Budget:
@@ -76,17 +64,11 @@ class Game:
     budgets: list[Budget]
 
 
-def play(
-    time: TimeControl,
-    use: Use,
-    bags: Sequence[int] = A_GAME,
-    late_ms: int = 0,
-    round_trip_ms: int = 0,
-) -> Game:
+def play(time: TimeControl, use: Use, bags: Sequence[int] = A_GAME, late_ms: int = 0) -> Game:
     """Play a game by the plan; each turn comes ``late_ms`` later than it was answered."""
     clock, game = Clock(time.initial_ms), Game([time.initial_ms], [])
     for bag in bags:
-        budget = planned(clock, time, bag, round_trip_ms)
+        budget = planned(clock, time, bag)
         clock = after(clock, use(budget) + late_ms, time)
         game.budgets.append(budget)
         game.clocks.append(clock.remaining_ms)
@@ -122,24 +104,30 @@ def test_increments_to_come_are_shared_too() -> None:
     )
 
 
-def test_what_has_not_come_yet_can_not_be_used() -> None:
-    time = TimeControl(initial_ms=1_000, increment_ms=60_000, max_overtime_ms=0)
-    assert planned(Clock(1_000), time).stretch_ms < 500
+@pytest.mark.parametrize(
+    ("clock", "time", "last_ms"),
+    [
+        (Clock(1_500_000), TimeControl(move_cap_ms=1_000), 1_000 - MARGIN_MS),
+        (Clock(1_500_000), TimeControl(move_cap_ms=1_000, margin_ms=700), 1_000 - MARGIN_MS),
+        (Clock(1_500_000), TimeControl(move_cap_ms=100), 80),
+        (Clock(1_500_000), TimeControl(first_move_ms=5_000), 5_000 - MARGIN_MS),
+        (Clock(-5_000), TimeControl(max_overtime_ms=20_000), 15_000 - MARGIN_MS),
+        (Clock(-19_990), TimeControl(max_overtime_ms=20_000), 0),
+    ],
+    ids=["cap", "the arbiter is patient", "short", "first move", "overtime", "its end"],
+)
+def test_a_turn_keeps_away_from_what_loses_the_game(
+    clock: Clock, time: TimeControl, last_ms: int
+) -> None:
+    assert planned(clock, time).last_ms == last_ms
+    after_the_first = planned(Clock(1_500_000, turns=1), TimeControl(first_move_ms=5_000))
+    assert after_the_first.deadline_ms > 5_000
 
 
-def test_a_move_cap_and_a_first_move_are_kept() -> None:
-    capped = TimeControl(move_cap_ms=1_000)
-    assert planned(Clock(1_500_000), capped).last_ms == 1_000 - MARGIN_MS
-    short = TimeControl(move_cap_ms=100)
-    assert planned(Clock(1_500_000), short).last_ms == 80
-    first = TimeControl(first_move_ms=5_000)
-    assert planned(Clock(1_500_000), first).last_ms == 5_000 - MARGIN_MS
-    assert planned(Clock(1_500_000, turns=1), first).deadline_ms > 5_000
-
-
-def test_the_arbiters_patience_is_not_planned_with() -> None:
-    time = TimeControl(move_cap_ms=1_000, margin_ms=700)
-    assert planned(Clock(1_500_000), time).last_ms == 1_000 - MARGIN_MS
+def test_the_lag_is_kept_free_twice() -> None:
+    assert margin_ms(150) == MARGIN_MS + 300
+    budget = planned(Clock(60_000), TimeControl(initial_ms=60_000), round_trip_ms=150)
+    assert budget.last_ms == 60_000 - margin_ms(150)
 
 
 @pytest.mark.parametrize("left_ms", [1, MARGIN_MS])
@@ -151,12 +139,6 @@ def test_a_clock_shorter_than_the_margin_is_for_an_answer_at_once(
     budget = planned(Clock(left_ms), time, bag=30)
     assert budget.deadline_ms == budget.last_ms == 0
     assert budget.expired
-
-
-def test_the_lag_is_kept_free_twice() -> None:
-    assert margin_ms(150) == MARGIN_MS + 300
-    budget = planned(Clock(60_000), TimeControl(initial_ms=60_000), round_trip_ms=150)
-    assert budget.last_ms == 60_000 - margin_ms(150)
 
 
 # --- overtime -------------------------------------------------------------------------------------
@@ -173,12 +155,6 @@ def test_the_rest_of_a_minute_that_has_begun_is_used_and_no_more(
     budget = planned(Clock(left_ms), time, bag=0)
     assert budget.last_ms == free_ms - MARGIN_MS
     assert budget.deadline_ms == (free_ms - MARGIN_MS) // 2
-
-
-def test_overtime_that_loses_the_game_is_kept_away_from() -> None:
-    time = TimeControl(initial_ms=60_000, max_overtime_ms=20_000)
-    assert planned(Clock(-5_000), time, bag=0).last_ms == 15_000 - MARGIN_MS
-    assert planned(Clock(-19_990), time, bag=0).last_ms == 0
 
 
 @given(
@@ -254,27 +230,6 @@ def test_a_game_uses_nearly_all_of_its_clock() -> None:
         assert 0 < play(time, stretched).clocks[-1] / initial < 0.05
 
 
-def test_time_that_is_saved_early_is_there_later() -> None:
-    time = TimeControl(initial_ms=300_000)
-    early = [0.1 if bag > 40 else 1.0 for bag in A_GAME]
-    parts = iter(early)
-    saving = play(time, lambda budget: round(next(parts) * budget.deadline_ms))
-    using = play(time, whole)
-    later = early.index(1.0)
-    for saved, used in list(zip(saving.budgets, using.budgets, strict=True))[later:]:
-        assert saved.deadline_ms > 1.5 * used.deadline_ms
-    deadlines = [budget.deadline_ms for budget in saving.budgets[: later + 1]]
-    assert deadlines == sorted(deadlines)
-
-
-def test_late_turns_get_twice_as_much() -> None:
-    bags = [86, 77, 68, 59, 50, 41, 32, 23, 14, 5]
-    shares = [budget.deadline_ms for budget in play(TimeControl(), whole, bags).budgets]
-    early, late = shares[:8], shares[8:]
-    assert max(early) < 1.01 * min(early)
-    assert late == pytest.approx([2 * early[0]] * 2, rel=0.01)
-
-
 def test_the_opponents_time_is_there_to_ponder_until_he_has_lost() -> None:
     view = view_at(1_000, TimeControl(max_overtime_ms=5_000))
     budget = pondering(view, clock=lambda: 10)
@@ -293,17 +248,7 @@ def test_a_minute_of_overtime_that_is_paid_for_is_shared_too() -> None:
 
 
 def turn(seq: int, left_ms: int, lag_ms: int = 0) -> Played:
-    return Played(
-        game="g",
-        seq=seq,
-        seat=0,
-        move="-",
-        score=0,
-        scores=(0, 0),
-        bag=1,
-        clocks=(left_ms, 1),
-        lag_ms=lag_ms,
-    )
+    return msgspec.structs.replace(played(seq), clocks=(left_ms, 1), lag_ms=lag_ms)
 
 
 def test_the_lag_seen_is_what_the_arbiter_charges_beyond_what_was_used() -> None:
@@ -311,21 +256,13 @@ def test_the_lag_seen_is_what_the_arbiter_charges_beyond_what_was_used() -> None
     for seq, charged in enumerate((104, 130, 100, 90)):
         lag.asked(seq, 5_000, 1_000)
         lag.answered(1_100)
-        lag.played(turn(seq, 5_000 - charged), 0)
+        lag.played(turn(seq, 6_000 - charged), 1_000)  # with an increment, which is no lag
     assert lag.ms == 30
     for seq in range(4, 8):
         lag.asked(seq, 5_000, 0)
         lag.answered(100)
         lag.played(turn(seq, 4_900, lag_ms=7), 0)
     assert lag.ms == 7, "that of long ago does not count"
-
-
-def test_an_increment_is_no_lag() -> None:
-    lag = LagSeen()
-    lag.asked(1, 5_000, 0)
-    lag.answered(100)
-    lag.played(turn(1, 5_890), 1_000)
-    assert lag.ms == 10
 
 
 def test_a_turn_that_was_asked_again_counts_from_then() -> None:
@@ -376,71 +313,60 @@ def test_a_limit_of_the_player_makes_a_budget_shorter_and_never_longer() -> None
     assert budget.expired
 
 
+def sim(**values: Any) -> Searched:
+    return Searched(**{"phase": "simulation", **values})
+
+
+def considered(**values: Any) -> Considered:
+    return Considered(PASS, **values)
+
+
 @pytest.mark.parametrize(
-    ("values", "says"),
+    ("make", "values", "says"),
     [
-        ({"win": 1.01}, "win"),
-        ({"win": float("nan")}, "win is nan"),
-        ({"win": 10**400}, "win"),
-        ({"equity": float("inf")}, "equity is inf"),
-        ({"win_error": -0.1}, "win_error"),
-        ({"equity_error": float("nan")}, "equity_error is nan"),
-        ({"samples": -1}, "samples is -1"),
+        (considered, {"win": 1.01}, "win"),
+        (considered, {"win": float("nan")}, "win is nan"),
+        (considered, {"win": 10**400}, "win"),
+        (considered, {"win": "high"}, "'high'"),
+        (considered, {"equity": float("inf")}, "equity is inf"),
+        (considered, {"equity": "high"}, "'high'"),
+        (considered, {"win_error": -0.1}, "win_error"),
+        (considered, {"equity_error": float("nan")}, "equity_error is nan"),
+        (considered, {"samples": -1}, "samples is -1"),
+        (considered, {"score": 12.5}, "score"),
+        (sim, {"phase": ""}, "the phase '' is no name"),
+        (sim, {"phase": "x" * 65}, "the phase 'xxx"),
+        (sim, {"plies": -1}, "plies"),
+        (sim, {"compared": 1_000_001}, "compared is 1000001"),
+        (sim, {"rollouts": -1}, "rollouts is -1"),
+        (sim, {"nodes": 2**53 + 1}, "nodes is 9007199254740993"),
     ],
 )
-def test_what_no_arbiter_would_take_is_not_considered(values: dict[str, float], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        Considered(PASS, **values)  # type: ignore[arg-type]
-    assert Considered(PASS, win=1 + 1e-12).win is not None
-
-
-def test_an_estimate_that_is_no_number_is_refused_with_a_sentence() -> None:
-    high: Any = "high"
-    with pytest.raises(TypeError, match="'high'"):
-        Considered(PASS, win=high)
-    with pytest.raises(TypeError, match="'high'"):
-        Considered(PASS, equity=high)
-    half: Any = "0.5"
-    assert Considered(PASS, win=half, equity=half) == Considered(PASS, win=0.5, equity=0.5)
+def test_what_no_arbiter_would_take_is_refused_where_it_is_made(
+    make: Callable[..., object], values: dict[str, Any], says: str
+) -> None:
+    with pytest.raises((ValueError, TypeError), match=says):
+        make(**values)
 
 
 def test_figures_beyond_what_messages_hold_are_cut_to_it() -> None:
     view = View.from_cgp(f"{'/'.join(['15'] * 15)} AEINRST/ 0/0 0")
-    considered = Considered(PASS, score=10**9, equity=-1e300, samples=2**60)
-    told = _info_about(view, 1, Choice(PASS, candidates=(considered,)))
+    large = considered(score=10**9, equity=-1e300, samples=2**60, win=1 + 1e-12)
+    told = _info_about(view, 1, Choice(PASS, candidates=(large,)))
     assert MSGPACK.decode(MSGPACK.encode(told)) == told
     (candidate,) = told.candidates
     assert (candidate.score, candidate.samples) == (1_000_000, 2**53)
     assert candidate.equity == -(2.0**53)
 
 
-def test_numbers_of_numpy_become_python_s_and_parts_of_a_point_are_no_score() -> None:
+def test_numbers_of_numpy_and_in_texts_become_python_s() -> None:
     mean: Any = np.mean([1, 2])
     three: Any = np.int64(3)
     choice = Choice(PASS, score=three, equity=mean)
-    considered = Considered(PASS, score=three, equity=mean, samples=three, win_error=mean)
-    searched = Searched("own", plies=three)
+    one = considered(score=three, equity=mean, samples=three, win_error=mean, win="0.5")
     assert (type(choice.equity), type(choice.score)) == (float, int)
-    assert {type(getattr(considered, of)) for of in ("equity", "win_error")} == {float}
-    assert {type(each) for each in (considered.score, considered.samples, searched.plies)} == {int}
+    assert {type(each) for each in (one.equity, one.win_error, one.win)} == {float}
+    assert {type(each) for each in (one.score, one.samples, sim(plies=three).plies)} == {int}
     half: Any = 12.5
     with pytest.raises(TypeError, match="score"):
         Choice(PASS, score=half)
-    with pytest.raises(TypeError, match="score"):
-        Considered(PASS, score=half)
-
-
-@pytest.mark.parametrize(
-    ("values", "says"),
-    [
-        ({"phase": ""}, "the phase '' is no name"),
-        ({"phase": "x" * 65}, "the phase 'xxx"),
-        ({"plies": -1}, "plies"),
-        ({"compared": 1_000_001}, "compared is 1000001"),
-        ({"rollouts": -1}, "rollouts is -1"),
-        ({"nodes": 2**53 + 1}, "nodes is 9007199254740993"),
-    ],
-)
-def test_what_no_arbiter_would_take_is_no_search(values: dict[str, Any], says: str) -> None:
-    with pytest.raises(ValueError, match=says):
-        Searched(**{"phase": "simulation", **values})

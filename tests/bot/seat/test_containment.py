@@ -114,12 +114,12 @@ def test_a_bot_that_tries_all_gets_nothing(ordinary: bool) -> None:
         ours = [str(ROOT), str(ROOT / "tests"), sysconfig.get_path("purelib")]
         ours += [path for path in sys.path if path.endswith("site-packages")]
         environment = {**os.environ, "PYTHONPATH": os.pathsep.join(ours)}
+        environment |= {"NUMBA_DISABLE_JIT": "1"}  # one user's cache has no kernels, and none count
         if ordinary:
             if os.geteuid():
                 pytest.skip("this user is an ordinary one, as in the other case")
             user = {"user": _NOBODY, "group": _NOBODY, "extra_groups": []}
             environment |= {"HOME": folder, "TILEWIRE_CACHE": f"{folder}/cache"}
-            environment |= {"NUMBA_DISABLE_JIT": "1"}  # that user's cache has no kernels
             python = _python_of_all(environment, user)
             os.chown(folder, _NOBODY, _NOBODY)
         ended = subprocess.run(
@@ -140,13 +140,14 @@ def test_a_bot_that_tries_all_gets_nothing(ordinary: bool) -> None:
 
 
 _NOBODY = 65_534
+_HAS_NUMBA = "from importlib.util import find_spec; assert find_spec('numba')"
 
 
 def _python_of_all(environment: Mapping[str, str], user: Mapping[str, Any]) -> str:
     """Return a Python that any user may run and that has our packages; skip if there is none."""
     for python in (sys.executable, "/usr/bin/python3"):
         try:
-            command = [python, "-c", "import numba, bot.seat.guard"]
+            command = [python, "-c", f"{_HAS_NUMBA}; import bot.seat.guard"]
             subprocess.run(command, **user, env=environment, cwd="/", check=True)
         except (OSError, subprocess.CalledProcessError):
             continue
@@ -159,20 +160,16 @@ def _release() -> tuple[int, ...]:
 
 
 @apart
-@pytest.mark.parametrize("forked", [True, False])
 async def test_a_bot_that_pries_finds_nothing(
-    bots: Path, mark: str, table: TestArbiter, forked: bool, monkeypatch: pytest.MonkeyPatch
+    bots: Path, mark: str, table: TestArbiter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("PGPASSWORD", "TILEWIRE_TOKEN", "AWS_SECRET_ACCESS_KEY", "KEY_OF_PYTHON"):
         monkeypatch.setenv(name, "open sesame")
     monkeypatch.setenv("OMP_NUM_THREADS", "2")
-    journal, dotted, elsewhere = (
-        bots.parent / "games.db",
-        bots.parent / ".ssh" / "key",
-        bots.parents[1] / "tokens",
-    )
+    journal, dotted = bots.parent / "games.db", bots.parent / ".ssh" / "key"
+    elsewhere = bots.parents[1] / "tokens"
     spec = spec_of(bots, "Pries", mark, journal, dotted, elsewhere, bots.parent / "words.txt")
-    async with asked(spec, table, forked=forked, hidden=[journal]) as report:
+    async with asked(spec, table, forked=False, hidden=[journal]) as report:
         pass
     assert report["secrets"] == "empty FileNotFoundError FileNotFoundError words"
     assert set(report["processes"].split()) == {"1", report["pid"]}
@@ -212,6 +209,12 @@ async def test_without_namespaces_daemons_go_all_the_same_when_the_guard_is_kill
     assert marked(mark) == {}
 
 
+async def loaded(folder: Path, code: str) -> tuple[str, list[str]]:
+    """Load a bot before a match; return what is wrong with it, and the modules that it imports."""
+    (folder / "bots.py").write_text(code)
+    return await try_out(parse_seat(f"{folder}/bots.py:Bot"), Equipment())
+
+
 @apart
 async def test_a_contained_bot_may_be_named_from_a_folder_that_it_does_not_see(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -223,22 +226,13 @@ async def test_a_contained_bot_may_be_named_from_a_folder_that_it_does_not_see(
     assert (await try_out(parse_seat("../bots/bots.py:Bot"), Equipment()))[0] == ""
 
 
-async def test_a_bot_that_is_loaded_before_a_match_is_contained_too(
-    tmp_path: Path, mark: str
-) -> None:
-    (tmp_path / "bots.py").write_text(f"bytearray({10 << 30})")
-    wrong, _ = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
-    assert "MemoryError" in wrong
-
-
 async def test_a_bot_that_does_not_start_is_named_with_the_place_in_its_code(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(worker_handle, "QUIET_S", 0.75)
     monkeypatch.setattr(worker_handle, "START_S", 1.5)
     for line, what in (("input()", "EOFError"), ("import time; time.sleep(99)", "within 1.5 s")):
-        (tmp_path / "bots.py").write_text(f"{line}\n{BOT}")
-        wrong, _ = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+        wrong, _ = await loaded(tmp_path, f"{line}\n{BOT}")
         assert f"{tmp_path}/bots.py, line 1, in <module>" in wrong
         assert what in wrong
 
@@ -284,12 +278,9 @@ def test_a_bot_reads_its_own_folder_and_its_tables(tmp_path: Path) -> None:
     assert str(Path.cwd()) not in (held.reads or ())
 
 
-def test_a_machine_whose_calls_are_not_filtered_says_so() -> None:
+def test_a_system_says_what_it_lacks() -> None:
     assert "can't be filtered" in str(Containment(True, filtered=False))
     assert "filtered" not in str(Containment(True))
-
-
-def test_a_system_without_namespaces_says_why() -> None:
     said = str(Containment(False, "no reason"))
     assert said.startswith("this system does not allow namespaces (no reason): bots and engines")
 
@@ -302,18 +293,36 @@ def test_what_is_no_memory_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     assert of_bot(parse_seat("tests/hostile_bots.py:Pries"), Equipment()).memory_mb == 8_192
 
 
-@apart
-async def test_a_socket_in_a_bots_own_folder_leads_nowhere(tmp_path: Path) -> None:
-    """Somebody outside could keep there what the bot has seen."""
-    (tmp_path / "bots.py").write_text(
-        f"import socket\nfrom pathlib import Path\n{BOT}"
-        "socket.socket(socket.AF_UNIX).connect(str(Path(__file__).with_name('door')))\n"
-    )
+DIALS = """
+import socket
+from pathlib import Path
+socket.socket(socket.AF_UNIX).connect(str(Path(__file__).with_name('door')))
+"""
+"""Somebody outside could keep there what the bot has seen."""
+X32 = "import ctypes; ctypes.CDLL(None).syscall(ctypes.c_long(0x40000000 + 39))  # getpid"
+"""A call in the way of another machine."""
+
+
+@pytest.mark.parametrize(
+    ("code", "wrong"),
+    [
+        pytest.param(f"bytearray({10 << 30})", "MemoryError", id="memory"),
+        pytest.param(DIALS, "ConnectionRefusedError", id="a socket in its own folder", marks=apart),
+        pytest.param(
+            X32,
+            "SIGSYS",
+            id="another machine's call",
+            marks=pytest.mark.skipif(os.uname().machine != "x86_64", reason="others have none"),
+        ),
+    ],
+)
+async def test_a_bot_that_is_loaded_before_a_match_is_contained_too(
+    tmp_path: Path, code: str, wrong: str
+) -> None:
     with socket.socket(socket.AF_UNIX) as outside:
         outside.bind(str(tmp_path / "door"))
         outside.listen()
-        wrong, _ = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
-    assert "ConnectionRefusedError" in wrong
+        assert wrong in (await loaded(tmp_path, code))[0]
 
 
 WORKS = f"""
@@ -337,18 +346,7 @@ socket.socketpair()
 
 
 async def test_what_bots_need_works_in_containment(tmp_path: Path) -> None:
-    (tmp_path / "bots.py").write_text(WORKS)
-    assert (await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment()))[0] == ""
-
-
-@pytest.mark.skipif(os.uname().machine != "x86_64", reason="other machines have no such calls")
-async def test_a_call_in_the_way_of_another_machine_ends_the_bot(tmp_path: Path) -> None:
-    (tmp_path / "bots.py").write_text(
-        f"import ctypes\n{BOT}"
-        "ctypes.CDLL(None).syscall(ctypes.c_long(0x40000000 + 39))  # getpid, of x32\n"
-    )
-    wrong, _ = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
-    assert "SIGSYS" in wrong
+    assert (await loaded(tmp_path, WORKS))[0] == ""
 
 
 _HEADERS = (
@@ -371,11 +369,8 @@ def test_the_numbers_of_calls_are_those_of_the_kernel(column: int) -> None:
 
 
 async def test_a_bot_is_asked_which_modules_with_kernels_it_imports(tmp_path: Path) -> None:
-    (tmp_path / "bots.py").write_text(
-        f"import engine.endgame.solver\n{BOT}"
-        "print('tilewire uses:  os engine.simulation.simulation')\n"
-    )
-    wrong, modules = await try_out(parse_seat(f"{tmp_path}/bots.py:Bot"), Equipment())
+    said = "print('tilewire uses:  os engine.simulation.simulation')\n"
+    wrong, modules = await loaded(tmp_path, f"import engine.endgame.solver\n{BOT}{said}")
     assert wrong == ""
     assert "engine.kernels.endgame" in modules
     assert "os" not in modules

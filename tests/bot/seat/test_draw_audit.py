@@ -67,13 +67,9 @@ def played(seed: int = 3, **given: object) -> Watched:
     return play_on(play, seed)
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_nobody_chose_the_tiles_of_two_that_committed_themselves(seed: int) -> None:
-    play = played(seed)
-    assert [play.found(seat) for seat in (0, 1)] == ["", ""]
-
-
-def test_nobody_chose_the_tiles_against_a_host_that_committed_itself() -> None:
+def test_nobody_chose_the_tiles_if_two_or_one_and_the_host_committed_themselves() -> None:
+    both = played()
+    assert [both.found(seat) for seat in (0, 1)] == ["", ""]
     play = Watched(own_nonces=(NONCES[0], None)).both_come()
     play.say(0, Ready(game=GAME))
     play.ready(1)

@@ -1,27 +1,34 @@
-"""A bot that is away and comes back, and one to which something makes no sense."""
+"""A bot that gets ready for its games or does not, is away and comes back, or is told nonsense."""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+import threading
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace as engine_replace
 from typing import Any
+from unittest.mock import Mock
 
 import msgspec
 import pytest
 from bot_players import Passes, Waits
-from bot_table import MemoryChannel, TestArbiter, a_bot, caught_up, seated
+from bot_table import MemoryChannel, TestArbiter, a_bot, begun, caught_up, seated
 from msgspec import UNSET
 from msgspec.structs import replace
 from structlog.testing import capture_logs
 
-from bot.player import Budget, Choice, Observed, View
+from bot.equipment import Equipment
+from bot.player import Budget, Choice, Player, View
+from bot.players.static import GreedyPlayer, StaticPlayer
+from bot.seat import worker_main
 from bot.seat.connection import BotRunner, TurnedAway
+from bot.seat.game_registry import MAX_GAMES
 from bot.seat.player_thread import Bot
+from bot.seat_text import parse_seat
 from engine.notation.cgp import write_cgp
 from engine.rules.moves import PASS
-from engine.rules.rules import standard_rules
+from engine.rules.rules import Rules, standard_rules
 from harness.arbiter.rules_on_wire import rules_on_wire
 from lexicons.store import Lexicon
 from protocol.channel import Channel, ChannelClosed
@@ -29,10 +36,14 @@ from protocol.messages import (
     Challenge,
     Decline,
     Error,
+    GameOver,
     Goodbye,
     Hello,
+    Message,
+    NewGame,
     Ping,
     Played,
+    Pong,
     Ready,
     Resume,
     Seek,
@@ -42,6 +53,8 @@ from protocol.messages import (
     YourTurn,
 )
 from protocol.messages import Move as MoveMessage
+from protocol.parts import Retry, RulesInPlay
+from protocol.session import KEPT_ENDED
 
 # --- away and back --------------------------------------------------------------------------------
 
@@ -125,37 +138,14 @@ async def test_a_bot_comes_back_with_the_secret_of_its_last_welcome(table: TestA
     assert sent == ["ab" * 32, "cd" * 32, "cd" * 32]
 
 
-async def test_an_answer_found_while_away_goes_out_when_it_is_asked_for(table: TestArbiter) -> None:
-    player = Waits()
-    server = Server()
-    runner = a_bot("b", lambda: player)
-    async with running(runner, server) as (_, channel):
-        await table.greet(channel)
-        await ask_for_a_move(table, player)
-        await channel.close()
-        await table.greet(await server.ends.get())
-        await table.hear(Resume)
-        await table.take_up(1)
-        player.go.set()
-        search = runner.games.on[table.name]._search
-        assert search is not None
-        await search  # its answer may not be given yet: the arbiter has not asked again
-        await table.say(table.question())
-        assert (await table.hear(MoveMessage)).move == "-"
-        assert player.calls == 1
-        away = replace(table.make(PASS), clocks=(30_000, 60_000))
-        await table.say(away)
-        await caught_up(runner, table)
-        assert runner.games.on[table.name]._lag.ms == 0, "who is away has no lag"
-
-
 class Explains(Waits):
     def choose(self, view: View, budget: Budget) -> Choice:
         return engine_replace(super().choose(view, budget), text="found while away")
 
 
-async def test_thoughts_while_nobody_is_there_come_with_the_move(
-    table: TestArbiter,
+@pytest.mark.parametrize("nobody_is_there", [True, False])
+async def test_an_answer_found_while_away_goes_out_with_its_thoughts_when_it_is_asked_for(
+    table: TestArbiter, nobody_is_there: bool
 ) -> None:
     player, server, away, back = Explains(), Server(), asyncio.Event(), asyncio.Event()
 
@@ -163,24 +153,33 @@ async def test_thoughts_while_nobody_is_there_come_with_the_move(
         away.set()
         await back.wait()
 
+    async def find() -> None:
+        player.go.set()
+        search = runner.games.on[table.name]._search
+        assert search is not None
+        await search
+
     runner = a_bot("b", lambda: player)
     async with running(runner, server, sleep=sleep) as (_, channel):
         await table.greet(channel)
         await ask_for_a_move(table, player)
-        search = runner.games.on[table.name]._search
-        assert search is not None
         await channel.close()
         await away.wait()
-        player.go.set()
-        await search
+        if nobody_is_there:
+            await find()
         back.set()
         await table.greet(await server.ends.get())
         await table.hear(Resume)
         await table.take_up(1)
+        if not nobody_is_there:
+            await find()  # it may not be given yet: the arbiter has not asked again
         await table.say(table.question())
         assert (await table.hear(MoveMessage)).move == "-"
         assert [info.text for info in table.infos] == ["found while away"]
         assert player.calls == 1
+        await table.say(replace(table.make(PASS), clocks=(30_000, 60_000)))
+        await caught_up(runner, table)
+        assert runner.games.on[table.name]._lag.ms == 0, "who is away has no lag"
 
 
 CHALLENGES = engine_replace(standard_rules(), challenge="single")
@@ -210,29 +209,20 @@ async def met_with_a_phony(table: TestArbiter) -> YourTurn:
     return asked
 
 
-async def test_an_error_of_a_player_that_is_asked_for_a_challenge_ends_the_conversation(
-    lexicon: Lexicon,
+async def test_a_word_that_is_challenged_again_and_again_is_named_once_and_an_error_ends_all(
+    lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Fails(Passes):
-        def challenge(self, view: View, play: Observed) -> list[str]:
-            raise TimeoutError("of its own")
-
-    table = TestArbiter(lexicon, CHALLENGES, you=1)
-    async with seated(a_bot("b", Fails), table) as talk:
-        await met_with_a_phony(table)
-        with pytest.raises(TimeoutError, match="of its own"):
-            await talk
-
-
-async def test_a_word_that_is_challenged_again_and_again_is_named_once(lexicon: Lexicon) -> None:
-    class Repeats(Passes):
-        def challenge(self, view: View, play: Observed) -> list[str]:
-            return [*play.words] * 33
-
-    table = TestArbiter(lexicon, CHALLENGES, you=1)
-    async with seated(a_bot("b", Repeats), table):
-        await met_with_a_phony(table)
-        assert (await table.hear(Challenge)).words == ("ZZQ",)
+    player = Passes()
+    for answer in (["ZZQ"] * 33, TimeoutError("of its own")):
+        monkeypatch.setattr(player, "challenge", Mock(side_effect=[answer]))
+        table = TestArbiter(lexicon, CHALLENGES, you=1)
+        async with seated(a_bot("b", lambda: player), table) as talk:
+            await met_with_a_phony(table)
+            if isinstance(answer, list):
+                assert (await table.hear(Challenge)).words == ("ZZQ",)
+            else:
+                with pytest.raises(TimeoutError, match="of its own"):
+                    await talk
 
 
 @pytest.mark.parametrize("left_ms", [None, 5_000])
@@ -259,8 +249,7 @@ async def test_a_challenge_that_was_lost_and_comes_too_late_gives_way_to_a_move(
 
 async def test_turns_that_were_missed_are_asked_for(table: TestArbiter) -> None:
     player = Passes()
-    async with seated(a_bot("b", lambda: player), table):
-        await table.begin()
+    async with begun(table, lambda: player):
         await table.turn()
         await table.turn()
         await table.turn()
@@ -332,9 +321,7 @@ async def test_who_is_asked_to_wait_with_a_seek_waits_longer_each_time() -> None
 
 async def test_a_turn_that_was_not_told_is_asked_for(table: TestArbiter) -> None:
     player = Passes()
-    runner = a_bot("b", lambda: player)
-    async with seated(runner, table):
-        await table.begin()
+    async with begun(table, lambda: player) as runner:
         await table.turn()
         missed = table.make(PASS)
         table.make(PASS)
@@ -362,9 +349,7 @@ async def test_a_gap_that_is_never_filled_ends_the_game_for_us(table: TestArbite
 
 
 async def test_a_game_that_the_server_has_forgotten_is_let_go(table: TestArbiter) -> None:
-    runner = a_bot("b", Passes)
-    async with seated(runner, table):
-        await table.begin()
+    async with begun(table, Passes) as runner:
         await caught_up(runner, table)
         gone = Error(code="unknown_game", message="no such game", game=table.name)
         await table.channel.send(gone)
@@ -417,8 +402,7 @@ async def test_a_rack_that_nobody_can_hold_is_answered(table: TestArbiter, rack:
 
 
 async def test_a_play_of_tiles_that_nobody_can_have_is_answered(table: TestArbiter) -> None:
-    async with seated(a_bot("b", Passes), table):
-        await table.begin()
+    async with begun(table, Passes):
         await table.turn()
         clocks = (60_000, 60_000)
         told = Played(game=table.name, seq=2, seat=1, move="8D ZZ", score=44, scores=(0, 44),
@@ -430,7 +414,270 @@ async def test_a_play_of_tiles_that_nobody_can_have_is_answered(table: TestArbit
 
 
 async def test_a_position_that_makes_no_sense_is_answered(table: TestArbiter) -> None:
-    async with seated(a_bot("b", Passes), table):
-        await table.begin()
+    async with begun(table, Passes):
         await table.say(msgspec.structs.replace(table.question(), position="15/15 / 0/0 0"))
         assert (await table.hear(Error)).code == "bad_message"
+
+
+# --- getting ready, and not -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "code", "says"),
+    [
+        ({"lexicon": "klingon", "lexicon_checksum": None}, "unknown_lexicon", "klingon"),
+        ({"lexicon_checksum": "0" * 64}, "unknown_lexicon", "other words"),
+        ({"rules": RulesInPlay(distribution="martian")}, "unsupported_rules", "martian"),
+        ({"rules": RulesInPlay(layout="../../etc/passwd")}, "unsupported_rules", "not known"),
+        ({"rules": RulesInPlay(rack_size=9)}, "unsupported_rules", "9 tiles"),
+        ({"you": None}, "wrong_role", "watch"),
+    ],
+)
+async def test_what_cannot_be_played_is_declined_with_a_reason(
+    table: TestArbiter, changes: dict[str, object], code: str, says: str
+) -> None:
+    async with seated(a_bot("b", GreedyPlayer), table):
+        offer: NewGame = msgspec.structs.replace(table.offer(), **changes)
+        await table.channel.send(offer)
+        declined = await table.hear(Decline)
+    assert declined.code == code
+    assert says in declined.message
+
+
+async def test_nothing_is_left_of_games_that_were_declined(table: TestArbiter) -> None:
+    offer: NewGame = msgspec.structs.replace(table.offer(), opening="nonsense")
+    names = [f"g{number}" for number in range(3 * KEPT_ENDED)]
+    before = set(threading.enumerate())
+    async with seated(a_bot("b", GreedyPlayer), table):
+        for name in names:
+            await table.channel.send(msgspec.structs.replace(offer, game=name))
+            assert (await table.hear(Decline)).code == "unsupported_opening"
+        others = set(threading.enumerate()) - before
+        players = [each for each in others if each.name.startswith("player of g")]
+        for thread in players:
+            await asyncio.to_thread(thread.join, 2)
+    assert not any(thread.is_alive() for thread in players)
+
+
+async def test_the_same_words_under_another_name_will_do(table: TestArbiter) -> None:
+    async with seated(a_bot("b", GreedyPlayer), table):
+        offer = msgspec.structs.replace(table.offer(), lexicon="another name")
+        await table.say(offer)
+        assert (await table.hear(Ready)).game == offer.game
+
+
+@pytest.mark.parametrize(
+    ("method", "error"),
+    [
+        ("new_game", LookupError("no book")),
+        ("choose", StopIteration()),  # the worst of them: a future can't hold it
+    ],
+)
+async def test_what_a_player_raises_ends_the_conversation(
+    table: TestArbiter, method: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    player = Passes()
+    monkeypatch.setattr(player, method, Mock(side_effect=error))
+    async with seated(a_bot("b", lambda: player), table) as talk:
+        await table.begin()
+        await table.say(table.question())
+        with pytest.raises((LookupError, RuntimeError), match=r"no book|StopIteration"):
+            await talk
+
+
+@pytest.mark.parametrize(
+    ("answer", "advice"),
+    [
+        (lambda _: "8D WORD", "Choice(view.move(text))"),
+        (lambda _: Choice("8D WORD"), "Choice(view.move(text))"),  # type: ignore[arg-type]
+        (lambda view: Choice(view.legal_moves()[-1]), "Choice(best.move)"),
+        (lambda view: view.legal_moves()[-1], "Choice(best.move)"),
+        (lambda _: PASS, "Choice(move)"),
+        (lambda _: None, "return Choice(move)"),
+    ],
+)
+async def test_an_answer_that_is_no_choice_is_the_players_fault(
+    table: TestArbiter, answer: Callable[[View], Any], advice: str
+) -> None:
+    class Mistaken(Player):
+        def choose(self, view: View, budget: Budget) -> Choice:
+            choice: Choice = answer(view)
+            return choice
+
+    async with seated(a_bot("b", Mistaken), table) as talk:
+        await table.begin()
+        await table.say(table.question())
+        with pytest.raises(TypeError) as raised:
+            await talk
+    assert advice in str(raised.value)
+    assert f"Mistaken.choose ({__file__}, line " in str(raised.value)
+
+
+async def test_a_game_that_is_over_as_soon_as_it_is_offered(table: TestArbiter) -> None:
+    runner = a_bot("b", GreedyPlayer)
+    async with seated(runner, table) as talk:
+        await table.say(table.offer())
+        await table.end()
+        await table.in_step()
+        assert not talk.done()
+        assert (runner.games.finished, runner.games.on) == (1, {})
+
+
+class Slow(Passes):
+    """Gets ready when it is let go."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.go, self.busy = threading.Event(), threading.Event()
+
+    def warm_up(self, lexicon: Lexicon, rules: Rules) -> None:
+        self.busy.set()
+        self.go.wait(30)
+
+
+async def test_a_game_that_ends_while_it_is_set_up_is_let_go(table: TestArbiter) -> None:
+    player = Slow()
+    runner = a_bot("b", lambda: player)
+    async with seated(runner, table):
+        await table.say(table.offer())
+        await asyncio.to_thread(player.busy.wait)
+        await table.end()
+        await table.in_step()
+        player.go.set()
+        other = TestArbiter(table.lexicon, table.rules, game="g2")
+        other.channel = table.channel
+        await other.begin()
+        assert set(runner.games.on) == {"g2"}
+        assert runner.games.finished == 1
+
+
+@pytest.mark.parametrize("ended", [False, True])
+async def test_a_game_too_many_is_declined(table: TestArbiter, ended: bool) -> None:
+    """Setups of games that are over count among those that are on."""
+    player = Slow()
+    async with seated(a_bot("b", lambda: player), table):
+        over = GameOver(game="", seq=0, outcome="no_show", winner=None, scores=(0, 0), message="")
+        for number in range(MAX_GAMES + 1):
+            for message in (table.offer(), over)[: 1 + ended]:
+                await table.channel.send(msgspec.structs.replace(message, game=f"g{number}"))
+        declined = await table.hear(Decline)
+        assert (declined.game, declined.code) == (f"g{MAX_GAMES}", "busy")
+        player.go.set()
+
+
+@pytest.mark.parametrize(
+    ("retry", "kind"), [("no", TurnedAway), ("corrected", TurnedAway), ("later", ChannelClosed)]
+)
+async def test_a_wish_that_is_not_granted(
+    table: TestArbiter, retry: Retry, kind: type[Exception]
+) -> None:
+    async with seated(a_bot("b", Passes, seek=Seek(opponent="nobody")), table) as talk:
+        await table.hear(Seek)
+        error = Error(code="unknown_opponent", message="nobody is not here", retry=retry)
+        await table.channel.send(error)
+        with pytest.raises(kind, match="nobody is not here"):
+            await talk
+
+
+async def test_a_bot_seeks_no_game_before_it_is_loaded(table: TestArbiter) -> None:
+    loaded: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+    runner = a_bot("b", Passes, seek=Seek(opponent="static"), loaded=loaded)
+    async with seated(runner, table):
+        await table.channel.send(Ping(id=1))
+        await table.hear(Pong)  # and nothing before
+        loaded.set_result(None)
+        assert await table.hear(Seek) == Seek(opponent="static")
+
+
+def test_who_is_stopped_while_it_loads_does_not_wait_for_that(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    begun, enough, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def load(*_given: object) -> None:
+        begun.set()
+        enough.wait(30)
+        ended.set()
+
+    async def stopped(_runner: BotRunner) -> str:
+        assert await asyncio.to_thread(begun.wait, 30)
+        raise ChannelClosed("stopped")
+
+    monkeypatch.setattr(worker_main, "_load", load)
+    with pytest.raises(ChannelClosed, match="stopped"):
+        asyncio.run(worker_main.live(parse_seat("static"), Equipment(), stopped))
+    assert not ended.is_set()
+    enough.set()
+    assert ended.wait(30)
+
+
+# --- one after another ----------------------------------------------------------------------------
+
+
+async def test_games_one_after_another_have_players_of_their_own(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    made: list[Passes] = []
+
+    def make() -> Player:
+        made.append(Passes())
+        return made[-1]
+
+    runner = a_bot("b", make, seek=Seek(opponent="static", games=2), seed=4)
+    ours, its = MemoryChannel.pair()
+    talk = asyncio.create_task(runner.converse(its))
+    first = TestArbiter(lexicon, rules, game="first")
+    second = TestArbiter(lexicon, rules, game="second", you=1)
+    assert (await first.greet(ours)).role == "player"
+    assert await first.hear(Seek) == Seek(opponent="static", games=2)
+    await first.begin()
+    await first.play_out()
+    second.channel = ours
+    await second.begin()
+    await second.play_out()
+    assert (await second.hear(Goodbye)).code == "done"
+    assert "2 games" in await talk
+    await runner.games.settle(30)
+    assert [player.told[-1] for player in made] == ["game_over", "game_over"]
+    seeds = [player.start.seed for player in made if player.start]
+    assert len(set(seeds)) == 2
+
+
+async def test_a_game_of_before_comes_first_and_does_not_count(
+    lexicon: Lexicon, rules: Rules
+) -> None:
+    heard: list[Message] = []
+    runner = BotRunner(Bot("b", Passes, seek=Seek(opponent="static", games=1)), heard.append)
+    ours, its = MemoryChannel.pair()
+    talk = asyncio.create_task(runner.converse(its))
+    old = TestArbiter(lexicon, rules, game="old")
+    new = TestArbiter(lexicon, rules, game="new")
+    await old.greet(ours, games=("old",))
+    assert (await old.hear(Resume)).game == "old"
+    await old.begin()
+    await old.play_out()
+    assert await old.hear(Seek) == Seek(opponent="static", games=1)
+    new.channel = ours
+    await new.begin()
+    await new.play_out()
+    assert (await new.hear(Goodbye)).message == "1 game is played"
+    await talk
+    assert isinstance(heard[0], Welcome)
+
+
+async def test_a_game_is_taken_up_by_a_fresh_process(lexicon: Lexicon, rules: Rules) -> None:
+    table = TestArbiter(lexicon, rules, you=1, seed=3)
+    async with begun(table, StaticPlayer, built_in=True):
+        await table.play_out(until=lambda: len(table.history) == 7)
+    player = Passes()
+    runner = a_bot("b", lambda: player)
+    async with seated(runner, table):
+        await table.take_up(table.seq)
+        await table.turn()
+        await caught_up(runner, table)
+        view = player.seen[-1][0]
+    assert player.told[:9] == ["warm_up", "new_game", *["observe"] * 7]
+    assert view.position.board == table.state.position.board
+    assert [play.seq for play in view.history] == list(range(1, len(view.history) + 1))
+    assert player.start is not None
+    assert player.start.history == ()

@@ -1,6 +1,10 @@
-"""What an SIU engine answers, without processes, threads or time."""
+"""What an SIU engine answers: how it gets ready, its options, and its searches without time."""
 
 from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import pytest
 from hypothesis import given
@@ -8,24 +12,174 @@ from hypothesis import strategies as st
 from siu_talk import EMPTY, POSITION, Talk, ready
 
 from bot.siu.conversation import PATIENCE_MS
-from bot.siu.settings import SiuSettings
+from bot.siu.engine import _Shell
+from bot.siu.modes import SearchTask
+from bot.siu.position import read_position
+from bot.siu.settings import SiuSettings, options, with_option
 from engine.preendgame import MOST_IN_BAG
 from protocol.siu.answers import InfoSim, Provenance
+from protocol.siu.commands import SetPosition
+
+if TYPE_CHECKING:
+    from bot.siu.searches import SearchMaker
 
 WHENCE = Provenance("tilewire/1", "own", "own", "scowl")
 RESULT = InfoSim("8D.RETAINS", 60.0, 1.0, 70.0, 1.0, 10)
 
 
-# --- what makes no sense --------------------------------------------------------------------------
+# --- getting ready, and options -------------------------------------------------------------------
 
 
-def test_what_is_unknown_is_ignored() -> None:
-    talk = ready()
-    assert talk.says("joho frobnicate") == [
-        "info string error unknown-command joho frobnicate; it is ignored"
-    ]
-    assert talk.says("stop") == talk.says("") == talk.says(" \r\n") == []
+def test_ready_is_said_once_all_is_loaded_with_a_handshake_or_without() -> None:
+    talk = Talk("siu")
+    assert talk.says("isready") == talk.says("isready") == []
+    assert talk.loaded() == ["readyok", "readyok"]
     assert talk.says("isready") == ["readyok"]
+    assert len(talk.loads) == 1
+    assert Talk("isready").loaded() == ["readyok"]
+
+
+def test_what_is_unknown_or_empty_is_ignored() -> None:
+    talk = ready()
+    ignored = "info string error unknown-command joho frobnicate; it is ignored"
+    assert talk.says("joho frobnicate") == [ignored]
+    assert talk.says("stop") == talk.says("") == talk.says(" \r\n") == []
+
+
+def test_only_what_is_loaded_is_loaded_again() -> None:
+    talk = ready("setoption name seed value 7", "setoption name LINES value 3")
+    assert talk.says("isready") == ["readyok"]
+    talk.says("setoption name Leaves value FORMULA")
+    assert talk.says("isready") == []
+    assert talk.loads[-1] == SiuSettings(seed=7, lines=3, leaves="formula")
+    assert talk.loaded() == ["readyok"]
+
+
+def test_what_can_not_be_loaded_is_not_used() -> None:
+    talk = ready("setoption name Leaves value formula", "setoption name seed value 7", "isready")
+    bad = talk.loads[-1]
+    said = talk.did(talk.conversation.loaded(bad, "it is broken"))
+    assert said == ["info string error unknown-command setoption: it is broken"]
+    assert talk.loads[-1] == SiuSettings(seed=7)
+    assert talk.loaded() == ["readyok"]
+    talk.says(POSITION)
+    talk.says("go gen")
+    assert talk.begun[0].settings == SiuSettings(seed=7)
+
+
+class Broken:
+    """A searcher that can't load, and fails to find the first of first moves."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+
+    def load(self, _settings: SiuSettings) -> None:
+        raise MemoryError("no room")
+
+    def at_once(self, task: SearchTask) -> tuple[Provenance, str]:
+        self.calls += 1
+        if self.calls == 1:
+            raise MemoryError("no room")
+        return WHENCE, "pass"
+
+
+def test_whatever_breaks_while_it_loads_it_gets_ready(capsys: pytest.CaptureFixture[str]) -> None:
+    talk = Talk("siu", "isready")
+    process = _Shell(talk.conversation, "tilewire 1")
+    process._load(talk.loads[-1], cast("SearchMaker", Broken()))
+    said = talk.did(process._news.get_nowait()())
+    assert said == [
+        "info string error unknown-command setoption: MemoryError: no room",
+        "readyok",
+    ]
+    assert "Traceback" in capsys.readouterr().err
+
+
+def test_whatever_breaks_a_first_move_others_are_found() -> None:
+    talk = ready(POSITION, "go gen", "go gen")
+    process, searcher = _Shell(talk.conversation, ""), cast("SearchMaker", Broken())
+    for _ in range(2):
+        process._firsts.put(talk.begun[0])
+    threading.Thread(target=process._find_first_moves, args=[searcher], daemon=True).start()
+    assert talk.did(process._news.get(timeout=60)()) == [WHENCE.line()]
+
+
+def test_what_is_set_meanwhile_is_used(tmp_path: Path) -> None:
+    (tmp_path / "few.txt").touch()
+    talk = ready(f"setoption name Lexicon value {tmp_path}/few.txt", "isready")
+    bad = talk.loads[-1]
+    talk.says("setoption name Leaves value formula")
+    talk.says("isready")
+    talk.did(talk.conversation.loaded(bad, "it is broken"))
+    assert talk.loads[-1] == SiuSettings(leaves="formula")
+
+
+def test_names_only(tmp_path: Path) -> None:
+    """A front end sees no files but those that the user offers."""
+    there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
+    for name in ("words.txt", "tiles.csv", "leaves.klv2", "chances.csv", "board.txt"):
+        for folder in (there, elsewhere):
+            folder.mkdir(exist_ok=True)
+            (folder / name).touch()
+    settings = SiuSettings(data=(there,), names_only=True)
+    assert "DataPath" not in [one.name for one in options(settings)]
+    with pytest.raises(ValueError, match=r"^no option is called 'DataPath'; there are: Lexicon"):
+        with_option(settings, "DataPath", str(elsewhere))
+    for option, name in (
+        ("Lexicon", "words.txt"),
+        ("LetterDistribution", "tiles.csv"),
+        ("Leaves", "leaves.klv2"),
+        ("WinPctTable", "chances.csv"),
+    ):
+        assert with_option(settings, option, name) != settings
+        with pytest.raises(ValueError, match=rf"^{option}: no .* is called"):
+            with_option(settings, option, f"{elsewhere}/{name}")
+    for operation, name in (("bdn", "board.txt"), ("ld", "tiles.csv")):
+        with pytest.raises(ValueError, match="is called"):
+            read_position(SetPosition(f"{EMPTY} / 0/0 0 {operation} {elsewhere}/{name};"), settings)
+    situation = read_position(SetPosition(f"{EMPTY} / 0/0 0 lex {elsewhere}/words.txt;"), settings)
+    assert situation.lexicon is None
+
+
+@pytest.mark.parametrize(
+    ("option", "sentence"),
+    [
+        ("Lexicon value CSW21", "Lexicon: no lexicon is called 'CSW21'; there are: scowl"),
+        ("Threads value 0", "Threads: '0' is no number from 1 to"),
+        ("threads value many", "Threads: 'many' is no number"),
+        (f"Threads value {'0' * 18}1000000", "Threads: '0000000000000000001000000' is no number"),
+        ("Threads", "Threads: '' is no number"),
+        (f"Seed value {'9' * 5_000}", "Seed: '999"),
+        ("ChallengeRule value single", "ChallengeRule: 'single' is unknown; known: void"),
+        ("Variant value wordsmog", "Variant: 'wordsmog' is unknown; known: classic"),
+        ("StopEarly value maybe", "StopEarly: 'maybe' is neither true nor false"),
+        ("DataPath value /no/such/folder", "DataPath: there is no folder '/no/such/folder'"),
+        (f"DataPath value {'a' * 300}", "DataPath: there is no folder 'aaa"),
+        ("Leaves value /no/such", "Leaves: no leave table is called"),
+        ("WinPctTable value x", "WinPctTable: no win % table is called 'x'"),
+        ("LetterDistribution value x", "LetterDistribution: no letter distribution is called 'x'"),
+        ("Joho value 1", "no option is called 'Joho'; there are: DataPath, Lexicon"),
+        ("value 1", "no option is called ''"),
+    ],
+)
+def test_options_that_make_no_sense(option: str, sentence: str) -> None:
+    talk = ready()
+    (said,) = talk.says(f"setoption name {option}")
+    assert said.startswith(f"info string error unknown-command setoption: {sentence}")
+    assert len(said) < 700
+    assert talk.says("isready") == ["readyok"]
+
+
+def test_options_are_set_whatever_their_case() -> None:
+    talk = ready("setoption name stopearly value FALSE", "setoption name variant value Classic")
+    talk.says("setoption name lexicon value SCOWL")
+    talk.says(POSITION)
+    talk.says("go auto movetime 5")
+    assert talk.begun[0].settings == SiuSettings(stop_early=False)
+    assert talk.begun[0].waits
+
+
+# --- what makes no sense --------------------------------------------------------------------------
 
 
 def test_without_a_position_nothing_is_searched() -> None:
@@ -140,23 +294,18 @@ def test_a_search_ends_once() -> None:
     assert not talk.ended
 
 
-def test_stop() -> None:
+def test_stop_is_heard_once_and_a_search_that_does_not_stop_is_spoken_for() -> None:
     talk = ready(POSITION, "go infinite")
     talk.tells(WHENCE, best="8D.RETAINS")
     assert talk.says("stop") == talk.says("stop") == []
     assert talk.ended == [1]
-    assert talk.tells(RESULT, best="8D.NASTIER") == [RESULT.line()]
-    assert talk.ends("8D.NASTIER") == ["bestmove 8D.NASTIER"]
-
-
-def test_a_search_that_does_not_stop_is_spoken_for() -> None:
-    talk = ready(POSITION, "go infinite")
-    talk.tells(WHENCE, best="8D.RETAINS")
-    talk.says("stop")
     assert talk.conversation.wakes_ms == talk.now_ms + PATIENCE_MS
     assert talk.waits(PATIENCE_MS - 1) == []
-    assert talk.waits(1) == ["bestmove 8D.RETAINS"]
+    assert talk.tells(RESULT, best="8D.NASTIER") == [RESULT.line()]
+    assert talk.waits(1) == ["bestmove 8D.NASTIER"]
     assert talk.tells(RESULT, best="pass") == talk.ends() == []
+    talk.says("quit")
+    assert talk.is_over
 
 
 def test_a_search_that_outlives_its_time_is_spoken_for() -> None:
@@ -168,32 +317,19 @@ def test_a_search_that_outlives_its_time_is_spoken_for() -> None:
     assert talk.ended == [1]
 
 
-def test_a_first_move_stands_in_for_a_search_that_has_none() -> None:
+def test_a_search_without_an_answer_has_the_best_move_so_far() -> None:
     talk = ready(POSITION, "go infinite")
     assert talk.did(talk.conversation.at_once(1, WHENCE, "8D.RETAINS")) == [WHENCE.line()]
     assert talk.tells(WHENCE, RESULT) == [RESULT.line()]
     talk.tells(best="8D.NASTIER")
     assert talk.did(talk.conversation.at_once(1, WHENCE, "8D.RETAINS")) == []
-    talk.says("stop")
-    assert talk.waits(PATIENCE_MS) == ["bestmove 8D.NASTIER"]
-
-
-def test_stop_while_loading() -> None:
+    assert talk.did(talk.conversation.ended(1, None)) == ["bestmove 8D.NASTIER"], "it failed"
     talk = Talk("siu", POSITION, "go infinite", "stop")
     assert talk.waits(PATIENCE_MS) == ["bestmove pass"]
     assert talk.says("isready") == []
     assert talk.loaded() == ["readyok"]
-
-
-def test_an_inference_has_no_move() -> None:
     talk = ready(f"position cgp {EMPTY} / 0/0 0 moves 8H.ZA", "go infer infinite", "stop")
     assert talk.waits(PATIENCE_MS) == ["bestmove none"]
-
-
-def test_a_search_that_fails_has_its_first_move() -> None:
-    talk = ready(POSITION, "go sim")
-    talk.tells(best="8D.RETAINS")
-    assert talk.did(talk.conversation.ended(1, None)) == ["bestmove 8D.RETAINS"]
 
 
 def test_go_during_a_search_ends_that_first() -> None:
@@ -214,12 +350,6 @@ def test_a_search_keeps_its_position_and_settings() -> None:
     first, second = talk.begun
     assert first.situation.position.racks[0] != second.situation.position.racks[0]
     assert (first.settings.lines, second.settings.lines) == (15, 3)
-
-
-def test_quit() -> None:
-    talk = ready(POSITION, "go infinite")
-    talk.says("quit")
-    assert talk.is_over
 
 
 LINES = (

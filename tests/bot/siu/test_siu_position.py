@@ -5,19 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from siu_talk import EMPTY, LAST
 
 from bot.siu.position import BadMove, SiuSituation, read_position
 from bot.siu.settings import SiuSettings
 from engine.rules.rules import standard_rules
 from protocol.siu.commands import SetPosition
 
-EMPTY = "/".join(["15"] * 15)
 ALPHABET = standard_rules().distribution.alphabet
-# Example of the CGP specification: the bag is empty.
-ENDGAME = (
-    "5BERGS5/4PA3U5/2QAID3R5/3BEE3F2S2/1P1ET2VIATIC2/MA1TAW3c2H2/ES3IS2E2A2/AT1FOLIA4V2/LI1L1EX1E6/"
-    "1N1O1D2N2Y3/1GNU2C1JETE3/2ER2OHO2N3/2O3GOY6/1INDOW1U7/4DORR7 IKLMTZ/AEINRU? 0/0 0"
-)
 
 
 def game(moves: str = "", cgp: str = f"{EMPTY} / 0/0 0", **settings: object) -> SiuSituation:
@@ -102,7 +97,7 @@ def test_a_rack_that_is_known_whole_is_in_the_position() -> None:
     assert racks(game(cgp=f"{EMPTY} AEINRST/ABCDEFG 0/0 0 oru;")) == ("AEINRST", "")
     partly = game(cgp=f"{EMPTY} AEINRST/ABC 0/0 0")
     assert (racks(partly), text(partly.known), partly.bag) == (("AEINRST", ""), "ABC", 86)
-    last = game(cgp=ENDGAME)
+    last = game(cgp=LAST)
     assert (racks(last), last.bag) == (("IKLMTZ", ""), 0)
 
 
@@ -114,12 +109,12 @@ def test_a_rack_that_is_known_whole_is_in_the_position() -> None:
         (f"{EMPTY} AEINRST/ 0/0 6", "", "after 6 scoreless turns"),
         (f"{EMPTY} AEINRST/ 0/0 0 mcnz 2;", "pass pass", "after 2 scoreless turns"),
         (
-            ENDGAME.replace("IKLMTZ/AEINRU?", "/AEINRU?"),
+            LAST.replace("IKLMTZ/AEINRU?", "/AEINRU?"),
             "",
             "the rack of the player on turn is not given",
         ),
         (f"{EMPTY} AEINRST/ 0/0 0", "", ""),
-        (ENDGAME, "", ""),
+        (LAST, "", ""),
     ],
 )
 def test_why_there_is_nothing_to_choose(cgp: str, moves: str, sentence: str) -> None:

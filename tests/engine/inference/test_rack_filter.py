@@ -7,7 +7,6 @@ through, in the order in which they happened.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -243,6 +242,10 @@ def test_a_draw_that_can_not_be_leaves_nothing_known() -> None:
     assert by_leave(tracker) == {(): 1.0}
     tracker.drew((), turn.counts)
     assert by_leave(tracker) == {(): 1.0}
+    single = next(tile for tile, count in enumerate(turn.counts) if count == 1)
+    tracker.prior = LeavePrior.certain((single,))
+    tracker.drew((single,), turn.counts)
+    assert by_leave(tracker) == {(): 1.0}
 
 
 def test_what_was_not_looked_at_tells_nothing() -> None:
@@ -317,14 +320,6 @@ def test_a_belief_is_what_simulations_take() -> None:
     taken = believed(position, scene(position, RULES, 2, 0), sure, RULES)
     assert taken.tiles.tolist() == tracker.prior.tiles.tolist()
     assert taken.weights.sum() == pytest.approx(1)
-
-
-def test_what_is_doubted_more_is_so_in_simulations() -> None:
-    _, tracker, _ = after_a_play()
-    tracker.prior = replace(tracker.prior, doubt=0.6)
-    belief = tracker.belief()
-    assert belief is not None
-    assert belief.doubt == 0.6
 
 
 def test_while_nothing_is_known_there_is_no_belief() -> None:

@@ -1,12 +1,14 @@
-"""``Generator``: the best moves against all moves, and equities against their definition."""
+"""``Generator``: the best moves against all moves, equities against their definition, and lists."""
 
 from __future__ import annotations
 
 import random
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,26 +16,31 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lexicon_parts import without_words
 from positions import game_positions
+from reference import Dictionary, placements
 from rollout_positions import leaves, scowl
 from small_games import Words, lexicon_of, small_games
 from thorough import some
 
 from engine.kernels.moves import MAX_KEPT
+from engine.movegen import generator as generate
 from engine.movegen.evaluation import LATE_BAG, PASS_EQUITY, PLAIN, STANDARD, Evaluation
-from engine.movegen.generator import Generator, RankedMove
+from engine.movegen.generator import Generator, RankedMove, cached_generator, legal_moves
 from engine.rules.moves import PASS, PLAYED_THROUGH, Direction, Exchange, Move, Place
 from engine.rules.position import Board, Position, bag_count, unseen
 from engine.rules.rules import Rules, check_move, standard_rules
 from lexicons.alphabet import BLANK, BLANK_FLAG, Alphabet, TileDistribution
+from lexicons.jit import freeze, load
 from lexicons.kwg import WordGraph
 from lexicons.leaves import LeaveTable
-from lexicons.store import Lexicon
+from lexicons.store import Lexicon, load_lexicon
+from lexicons.tables import leaves_for
 
 RULES = standard_rules()
 COUNTS = (1, 2, 5, 20, MAX_KEPT)
+SQUARES = len(RULES.layout.word_multipliers)
+WILD = replace(RULES.layout, name="wild", word_multipliers=(4,) * SQUARES)
 GAMES = some(50, 200)
 POSITIONS_A_GAME = 8
-NO_WORDS = WordGraph(np.zeros(2, np.uint32))
 
 
 @cache
@@ -117,13 +124,6 @@ def test_a_player_without_exchanges_is_offered_none() -> None:
 
 def is_exchange(ranked: RankedMove) -> bool:
     return isinstance(ranked.move, Exchange)
-
-
-def test_a_generator_finds_the_same_whatever_it_found_before() -> None:
-    positions = [position for game in range(3, 9) for position in positions_of(game)]
-    used = [generator().best(position, 5) for position in positions]
-    for at in range(0, len(positions), 7):
-        assert Generator(scowl(), RULES, leaves()).best(positions[at], 5) == used[at]
 
 
 # --- equity ---------------------------------------------------------------------------------------
@@ -215,13 +215,6 @@ def leave_of(move: Move, position: Position) -> tuple[int, ...]:
     return tuple(sorted(rack.elements()))
 
 
-def test_without_a_table_and_without_adjustments_equity_is_the_score() -> None:
-    plain = Generator(scowl(), RULES, evaluation=PLAIN)
-    for position in positions_of(4):
-        for ranked in plain.everything(position):
-            assert ranked.equity == (PASS_EQUITY if ranked.move == PASS else 1000 * ranked.score)
-
-
 # --- any board ------------------------------------------------------------------------------------
 
 
@@ -233,19 +226,25 @@ def any_leaves(distribution: TileDistribution, rack_size: int) -> LeaveTable:
     return LeaveTable(distribution, worths.astype(np.int32), rack_size)
 
 
-@settings(max_examples=100)
+@settings(max_examples=150)
 @given(small_games(), st.sampled_from([0, 4, 7]), st.booleans())
-def test_small_boards_and_alphabets(
+def test_small_boards_and_alphabets_agree_with_the_twin_and_the_rules(
     game: tuple[Position, Words, Rules], table: int, adjusted: bool
 ) -> None:
     position, words, rules = game
-    finder = Generator(
-        lexicon_of(words, rules),
-        rules,
-        any_leaves(rules.distribution, table) if table else None,
-        STANDARD if adjusted else PLAIN,
-    )
+    lexicon = lexicon_of(words, rules)
+    leaves = any_leaves(rules.distribution, table) if table else None
+    finder = Generator(lexicon, rules, leaves, STANDARD if adjusted else PLAIN)
     assert_best_is_the_head(finder, position)
+    moves = legal_moves(position, lexicon, rules)
+    rack = position.racks[position.on_turn]
+    expected = placements(position.board.array(), rack, Dictionary(words), rules)
+    assert placed(moves).items() - expected.items() == set()
+    assert expected.items() - placed(moves).items() == set()
+    bag = bag_count(position, rules)
+    for move, score in moves:
+        play = check_move(position, move, rules, lexicon.graph.contains, bag)
+        assert (play.score if play is not None else 0) == score
 
 
 def test_three_blanks_make_any_word_of_three_letters() -> None:
@@ -270,26 +269,24 @@ def with_letters(letters: int) -> TileDistribution:
     )
 
 
-def test_a_lexicon_of_another_alphabet_is_refused() -> None:
-    other = Lexicon("words", with_letters(26), NO_WORDS, "")
-    message = (
-        "the lexicon words is of the other alphabet with 26 letters; the game is played with "
-        "english tiles, 26 letters"
-    )
-    with pytest.raises(ValueError, match=message):
-        Generator(other, RULES)
+LARGE = with_letters(62)
+LARGE_RULES = replace(RULES, distribution=LARGE)
 
 
-def test_leaves_of_another_alphabet_are_refused() -> None:
-    table = LeaveTable.zero(with_letters(30), 3)
-    with pytest.raises(ValueError, match="the leave table is of the other alphabet with 30 let"):
-        Generator(scowl(), RULES, table)
-
-
-@pytest.mark.parametrize("count", [0, -1])
-def test_fewer_than_one_move_is_refused(count: int) -> None:
-    with pytest.raises(ValueError, match=f"count is {count}; it must be at least 1"):
-        generator().best(positions_of(3)[0], count)
+@pytest.mark.parametrize(
+    ("make", "says"),
+    [
+        (lambda: Generator(without_words(with_letters(26)), RULES), "lexicon none"),
+        (lambda: Generator(scowl(), RULES, LeaveTable.zero(with_letters(30), 3)), "leave table"),
+        (lambda: Generator(scowl(), replace(RULES, layout=WILD)), "layout wild: .* 30000 points"),
+        (lambda: Generator(without_words(LARGE), LARGE_RULES), "62 letters"),
+        (lambda: Generator(scowl(), replace(RULES, rack_size=8)), "racks of 8 tiles"),
+        (lambda: generator().best(positions_of(3)[0], 0), "count is 0"),
+    ],
+)
+def test_what_kernels_have_no_room_for_is_refused(make: Callable[[], object], says: str) -> None:
+    with pytest.raises(ValueError, match=says):
+        make()
 
 
 @pytest.mark.parametrize(
@@ -308,25 +305,115 @@ def test_a_rack_that_nobody_can_have_is_refused(rack: tuple[int, ...], message: 
             ask(position)
 
 
-def test_a_layout_that_multiplies_too_much_is_refused() -> None:
-    layout = RULES.layout
-    squares = layout.rows * layout.columns
-    wild = replace(layout, name="wild", word_multipliers=(4,) * squares)
-    message = r"the layout wild: a tile of 10 points may count \d+ times; .* 30000 points at most"
-    with pytest.raises(ValueError, match=message):
-        Generator(scowl(), replace(RULES, layout=wild))
+# --- lists of legal moves -------------------------------------------------------------------------
 
 
-def test_an_alphabet_too_large_to_be_searched_is_refused() -> None:
-    large = with_letters(62)
-    with pytest.raises(ValueError, match=r"with an alphabet of 62 letters .* 1 at most"):
-        Generator(
-            without_words(large),
-            replace(RULES, distribution=large),
-            LeaveTable.zero(large, 2),
-        )
+def english(*words: str) -> Lexicon:
+    return lexicon_of([RULES.distribution.alphabet.tiles(word) for word in words], RULES)
 
 
-def test_larger_racks_than_kernels_have_room_for_are_refused() -> None:
-    with pytest.raises(ValueError, match="racks of 8 tiles; the move generator takes at most 7"):
-        Generator(scowl(), replace(standard_rules(), rack_size=8))
+def on_board(*plays: tuple[int, int, Direction, str], rules: Rules = RULES) -> Board:
+    board = Board.empty(rules.layout)
+    for row, column, direction, text in plays:
+        tiles = rules.distribution.alphabet.tiles(text.replace(".", "?"))
+        board = board.with_move(Place(row, column, direction, tiles))
+    return board
+
+
+def position_of(board: Board, rack: str, opponent: str = "") -> Position:
+    tiles = RULES.distribution.alphabet.tiles
+    return Position(board, (tuple(sorted(tiles(rack))), tuple(sorted(tiles(opponent)))), (0, 0))
+
+
+def placed(moves: list[Any]) -> dict[Place, int]:
+    found = {move: score for move, score in moves if isinstance(move, Place)}
+    assert len(found) == sum(isinstance(move, Place) for move, _ in moves)
+    return found
+
+
+def test_moves_come_in_the_documented_order() -> None:
+    position = position_of(Board.empty(RULES.layout), "CATS?")
+    moves = legal_moves(position, english("CAT", "CATS", "ACT", "AT"), RULES)
+    kinds = [type(move).__name__ for move, _ in moves]
+    assert kinds == sorted(kinds, key=["Place", "Exchange", "Pass"].index)
+
+    def key(entry: Any) -> Any:
+        move, score = entry
+        return -score, move.direction, move.row, move.column, move.placed
+
+    places = [entry for entry in moves if isinstance(entry.move, Place)]
+    assert places == sorted(places, key=key)
+
+
+def test_every_distinct_exchange_is_given_once_fewest_tiles_first() -> None:
+    position = position_of(Board.empty(RULES.layout), "EEA")
+    moves = legal_moves(position, english("OX"), RULES)
+    assert [move for move, _ in moves] == [
+        Exchange((1,)),
+        Exchange((5,)),
+        Exchange((1, 5)),
+        Exchange((5, 5)),
+        Exchange((1, 5, 5)),
+        PASS,
+    ]
+    assert {score for _, score in moves} == {0}
+
+
+def test_no_exchange_when_the_bag_has_too_few() -> None:
+    position = position_of(Board.empty(RULES.layout), "EE", "Q")
+    bag = bag_count(position, RULES)
+    for minimum, exchanges in ((bag, 2), (bag + 1, 0)):
+        rules = replace(RULES, exchange_minimum=minimum)
+        moves = legal_moves(position, english("OX"), rules)
+        assert len(moves) == exchanges + 1
+
+
+def test_more_moves_than_the_first_arrays_hold(monkeypatch: pytest.MonkeyPatch) -> None:
+    position = position_of(Board.empty(RULES.layout), "CATS?")
+    lexicon = english("CAT", "CATS", "ACT", "AT")
+    moves = legal_moves(position, lexicon, RULES)
+    monkeypatch.setattr(generate, "_FIRST_CAPACITIES", (0, 0, 0))
+    assert legal_moves(position, lexicon, RULES) == moves
+
+
+def test_after_the_warm_up_no_position_and_no_word_graph_compiles_anything() -> None:
+    lexicon = english("CAT", "CATS")
+    spread = np.zeros(2 * len(lexicon.graph.nodes), np.uint32)
+    spread[::2] = lexicon.graph.nodes
+    strided = replace(lexicon, graph=WordGraph(spread[::2]))
+    load()
+    freeze()
+    try:
+        for board in (Board.empty(RULES.layout), on_board((7, 7, Direction.ACROSS, "CAT"))):
+            position = position_of(board, "CATS")
+            moves = legal_moves(position, lexicon, RULES)
+            assert len(placed(moves)) > 0
+            assert legal_moves(position, strided, RULES) == moves
+    finally:
+        freeze(False)
+
+
+def test_moves_are_the_same_however_they_are_asked_for() -> None:
+    lexicon = load_lexicon()
+    generator = cached_generator(lexicon, RULES, leaves_for(RULES.distribution))
+    slices = slice(5), slice(2, None, 7), slice(9, 1, -3), slice(3, 3), slice(-4, -1)
+    for position in game_positions(lexicon, RULES, seed=5, count=6):
+        moves = legal_moves(position, lexicon, RULES)
+        assert len(generator.legal_moves(position)) == len(moves)
+        for at in (0, -1, *slices):
+            assert generator.legal_moves(position)[at] == moves[at]
+        known = generator.legal_moves(position)
+        assert (known[0], list(known), known[-1]) == (moves[0], moves, moves[-1])
+        assert str(known) == str(moves)
+        with pytest.raises(IndexError):
+            known[len(moves)]
+
+
+def test_a_thread_keeps_the_generator_of_its_last_parts() -> None:
+    leaves = leaves_for(RULES.distribution)
+    parts = load_lexicon(), RULES, leaves
+    kept = cached_generator(*parts)
+    assert cached_generator(*parts) is kept
+    with ThreadPoolExecutor(1) as other:
+        assert other.submit(cached_generator, *parts).result() is not kept
+    assert cached_generator(english("OX"), RULES, leaves) is not kept

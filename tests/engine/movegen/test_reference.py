@@ -10,14 +10,16 @@ import pytest
 from positions import game_positions
 from reference import Dictionary, Placements, placement_arrays, placements
 from rollout_positions import scowl
+from rule_set_games import FEW, compare
 from thorough import some
 
 from engine.kernels.moves import EXCHANGE, TILE_BITS
 from engine.movegen.generator import Generator, legal_moves
-from engine.rules.moves import PLAYED_THROUGH, Direction, Place
+from engine.rules.moves import PLAYED_THROUGH, Place
 from engine.rules.position import Position
+from engine.rules.rule_sets import rule_set_names
 from engine.rules.rules import standard_rules
-from lexicons.alphabet import BLANK, BLANK_FLAG
+from lexicons.alphabet import BLANK_FLAG
 
 RULES = standard_rules()
 GAMES = some(60, 200)
@@ -81,26 +83,18 @@ def test_the_generator_finds_what_trying_every_word_finds(game: int) -> None:
         assert same
 
 
-def test_the_positions_are_of_every_kind() -> None:
-    positions = [position for game in range(GAMES) for position in positions_of(game)]
-    assert len(positions) == GAMES * POSITIONS_A_GAME
-    blanks = [position.racks[position.on_turn].count(BLANK) for position in positions]
-    assert min(map(blanks.count, (0, 1))) >= GAMES
-    assert blanks.count(2) >= GAMES // 5
-    tiles = [sum(map(bool, position.board.squares)) for position in positions]
-    assert min(tiles) == 0
-    assert max(tiles) > 85
-    short = [p for p in positions if len(p.racks[p.on_turn]) < RULES.rack_size]
-    assert len(short) >= GAMES
+# --- games and positions of each rule set; tests/rule_set_games.py compares more ------------------
 
 
-def test_the_twin_scores_the_opening_of_richards_and_amir() -> None:
-    # IMINO at 8D for 16 (Richards & Amir 2007): the double letter at 8D, the double word at 8H.
-    tiles = RULES.distribution.alphabet.tiles("IMINO")
-    board = positions_of(0)[0].board
-    found = placements(board.array(), (0, *sorted((*tiles, 15))), Dictionary([tiles]), RULES)
-    assert found[Place(7, 3, Direction.ACROSS, tiles)] == 16
-    assert found[Place(7, 4, Direction.ACROSS, tiles)] == 14
-    # Five starts each way; each with five natural tiles or with one of five as a blank, and no
-    # second O is needed.
-    assert len(found) == 2 * 5 * (1 + 5)
+@pytest.mark.parametrize("name", rule_set_names())
+def test_kernels_play_by_each_rule_set_as_plain_python_does(name: str) -> None:
+    found = compare(name, games=4, positions=2)
+    assert found.positions == 2
+    assert found.turns > 4 * 10
+
+
+@pytest.mark.parametrize("name", ["english", "german", "polish", "spanish"])
+def test_games_of_few_words_end_by_each_rule_set_as_in_plain_python(name: str) -> None:
+    found = compare(name, games=20, positions=1, count=FEW)
+    assert found.stalled >= 15
+    assert found.exchanges >= 40

@@ -105,10 +105,6 @@ def test_a_byte_order_mark_counts_for_more_than_an_encoding() -> None:
     assert read_gcg(text.encode()).players[1].name == "José"
 
 
-def test_latin1_0x85_ends_no_line(gcg_files: Path) -> None:
-    assert load(gcg_files, "crlf_latin1").events[0].note == "d\x85jà vu"
-
-
 @pytest.mark.parametrize(
     ("name", "kinds", "details"),
     [
@@ -152,11 +148,6 @@ def test_fields_may_miss_and_be_separated_by_anything(gcg_files: Path) -> None:
     ]
 
 
-def test_negative_scores_and_totals(gcg_files: Path) -> None:
-    events = load(gcg_files, "negative_totals").events
-    assert [(event.score, event.total) for event in events] == [(0, 0), (-10, -10), (0, -10)]
-
-
 def test_notes_of_several_lines(gcg_files: Path) -> None:
     game = load(gcg_files, "notes")
     assert game.description == "A game\nover two lines"
@@ -186,14 +177,6 @@ def test_incomplete_games(gcg_files: Path) -> None:
     assert [player.rack for player in game.players] == ["AEGILNV", "EIMNTTX"]
     assert load(gcg_files, "incomplete_rack").incomplete == "AEGILNV"
     assert load(gcg_files, "no_events").events == ()
-
-
-def test_three_players_are_read(gcg_files: Path) -> None:
-    assert [player.nick for player in load(gcg_files, "three_players").players] == [
-        "anna",
-        "bert",
-        "carl",
-    ]
 
 
 REFUSED = {

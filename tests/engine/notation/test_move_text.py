@@ -98,29 +98,19 @@ def test_an_exchange_is_sorted(rules: Rules, lay: Lay) -> None:
     [
         ("", "'' is not a move"),
         ("8D", "is not a move; write '8D WORD' to place"),
-        ("8D WORD X", "is not a move"),
         ("x" * 500, "x'… is not a move"),
-        ("8DD WORD", "'8DD' is not a square"),
         ("16A WORD", "16A is off the board of 15 rows and 15 columns"),
-        ("P8 WORD", "P8 is off the board"),
         ("8M WORD", "runs off the board at its tile 4"),
-        ("M13 WORD", "runs off the board at its tile 4"),
         ("8F SO.E", "8F holds R, not S"),
-        ("8D WO(S)D", "8F holds R, not S"),
-        ("8D WOTD", "8F holds R, not T"),
         ("8D W.RD", "8E is empty; there is no tile to play through"),
-        ("8D W(O)RD", "8E is empty"),
         ("8D WO(R", r"a '\(' in 'WO\(R' is never closed"),
         ("8D WO((R))", r"'\(' at character 4 of 'WO\(\(R\)\)' has no partner"),
-        ("8D WOR)D", r"'\)' at character 4 .* has no partner"),
         ("8D W?RD", r"'\?' at character 2 of 'W\?RD' is no letter; write a blank as"),
         ("8D W0RD", "'0' at character 2 of 'W0RD' is not a tile"),
         ("8D W[CH]RD", r"'\[CH\]' at character 2 of .* is not a tile"),
-        ("8D W[CH", r"'\[' at character 2 of 'W\[CH' is not a tile"),
         ("-3", "says how many tiles are exchanged, not which"),
         ("--", "'--' is not an exchange: '-' at character 1"),
         ("-AbC", "exchange a blank as '\\?'"),
-        ("-A1", "'1' at character 2 of 'A1' is not a tile"),
     ],
 )
 def test_refusals_say_what_and_where(text: str, reason: str, rules: Rules, lay: Lay) -> None:
@@ -197,14 +187,6 @@ def test_placements_round_trip(
         for character in word
     )
     assert parse_move(f"{square} {spelled}", board, alphabet) == move
-
-
-@given(tiles=st.lists(st.integers(0, 26), min_size=1, max_size=7))
-def test_exchanges_round_trip(tiles: list[int], rules: Rules) -> None:
-    move = Exchange(tuple(sorted(tiles)))
-    alphabet = rules.distribution.alphabet
-    text = format_move(move, alphabet)
-    assert parse_move(text, Board.empty(rules.layout), alphabet) == move
 
 
 def test_full_moves_name_the_tiles_that_they_play_through(rules: Rules, lay: Lay) -> None:

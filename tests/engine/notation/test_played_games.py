@@ -232,28 +232,6 @@ def test_games_with_challenges_are_written_read_and_replayed(
     assert {rule for rule in stood if stood[rule]} == {"single", "double", "triple"}
 
 
-REAL = (
-    "#character-encoding ISO-8859-1\r\n#player1 jos\xe9 Jos\xe9 Ruiz\r\n#player2 bob Bob\r\n"
-    ">jos\xe9: ADEORSW 8D WORDS +26 26\r\n"
-    ">jos\xe9: ADEORSW (challenge) +5 31\r\n"
-    ">bob: AEIMNT? H8 .EA +3 3\r\n"
-    ">bob: AEIMNT? -- -3 0\r\n"
-    ">jos\xe9: AEGILNV H8 .AGE +5 36\r\n"
-    ">bob: AEIMNT? - +0 0\r\n"
-)
-
-
-def test_a_file_of_another_program_with_challenges(rules: Rules) -> None:
-    gcg = read_gcg(REAL.encode("iso8859-1"))
-    found = replay(gcg, rules)
-    assert found.final.scores == (36, 0)
-    again = write_gcg(gcg)
-    assert ">bob: AEIMNT? -- -3 0" in again
-    assert ">jos\xe9: ADEORSW (challenge) +5 31" in again
-    assert read_gcg(again) == gcg
-    assert replay(read_gcg(again), rules).final == found.final
-
-
 @pytest.fixture(scope="module")
 def short(played: list[list[Game]]) -> Callable[[int], GcgGame]:
     """Give the nine shortest games by number, and 9, in which somebody goes out."""

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
 from arm_samples import Reals, adjusted_of, arm_statistics, luck, statistics_from, statistics_of
 from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from engine.simulation.arm_statistics import ArmStatistics, Prior, adjust, shrink, widening
+from engine.simulation.arm_statistics import ArmStatistics, Prior, shrink, widening
+from engine.simulation.sampling import RULES, Rule, elimination, equal, top_two
 
 CORRELATED = [[1.0, 0.8, 0.5], [0.8, 1.0, 0.4], [0.5, 0.4, 1.5]]
 MEANS = np.array([0.3, 0.0, -0.2])
@@ -64,13 +65,6 @@ def test_differences_are_unbiased_and_their_errors_those_of_many_tries(samples: 
         assert found.std() < 0.9 * plain.std()
     else:
         assert found == pytest.approx(plain)
-
-
-def test_where_neither_is_the_reference_the_error_is_rather_too_large() -> None:
-    """What two have in common beyond the luck of the reference is not made use of."""
-    found, _, error = tries([50, 60, 400])
-    assert found.mean() == pytest.approx(0.3, abs=4 * found.std() / math.sqrt(len(found)))
-    assert found.std() < error < 2 * found.std()
 
 
 @pytest.mark.parametrize("samples", [[8, 8, 8], [200, 8, 8], [60, 60, 60]])
@@ -135,31 +129,7 @@ def test_twins_are_level_without_an_error() -> None:
     assert pair.regret == 0.0
 
 
-def test_the_same_values_are_worth_the_same_however_many_are_known() -> None:
-    chance = np.random.default_rng(6)
-    for _ in range(50):
-        n = int(chance.integers(3, 200))
-        values = luck(chance, CORRELATED, 200)
-        values[1] = values[0]
-        statistics = statistics_from(values, [200, n, 200])
-        assert statistics.means[1] == pytest.approx(statistics.means[0], abs=1e-12)
-        if statistics.leader < 2:
-            assert n < 10 or statistics.twins[1 - statistics.leader]
-            assert statistics.errors()[1 - statistics.leader] < 1e-6
-
-
 # --- the prior ------------------------------------------------------------------------------------
-
-
-def test_few_samples_are_drawn_to_the_prior_and_many_are_not() -> None:
-    values = np.array([[0.0], [0.4], [1.0]]) + luck(np.random.default_rng(7), np.eye(3), 40_000)
-    prior = Prior(np.array([0.5, 0.4, 0.0]), 0.1)
-    few, many = (statistics_from(values, [n] * 3, prior) for n in (4, 40_000))
-    assert few.leader == 0
-    assert few.means - few.means.mean() == pytest.approx(prior.means - 0.3, abs=0.1)
-    assert many.leader == 2
-    assert many.means == pytest.approx(values.mean(axis=1), abs=0.01)
-    assert statistics_from(values, [40_000] * 3).means == pytest.approx(values.mean(axis=1))
 
 
 @pytest.mark.parametrize("deviation", [0.05, 0.4, 3.0])
@@ -183,42 +153,6 @@ def test_means_are_the_most_likely_ones(deviation: float) -> None:
     assert shrink(adjusted, samples, prior).means == pytest.approx(most_likely)
 
 
-def compared(prior_is_used: bool, samples: list[int]) -> tuple[float, float, float, float]:
-    """Draw candidates as the prior says; give real and stated errors, and real and stated regret.
-
-    Errors are of differences to the leader.
-    """
-    chance = np.random.default_rng(10)
-    real, stated, lost, feared = [], [], [], []
-    for _ in range(1_500):
-        thought = chance.normal(0, 0.5, 5)
-        worth = thought + chance.normal(0, 0.3, 5)
-        common = 0.8 * chance.normal(size=max(samples))
-        values = worth[:, None] + common + 0.6 * chance.normal(size=(5, max(samples)))
-        prior = Prior(thought, 0.3) if prior_is_used else None
-        statistics = statistics_from(values, samples, prior)
-        leader = statistics.leader
-        others = np.arange(5) != leader
-        real.append((statistics.behind - (worth[leader] - worth))[others])
-        stated.append(statistics.errors()[others])
-        lost.append(worth.max() - worth[leader])
-        feared.append(statistics.regret)
-    of_all = (np.sqrt(np.mean(np.square(each))) for each in (real, stated))
-    return (*of_all, float(np.mean(lost)), float(np.mean(feared)))
-
-
-@pytest.mark.parametrize("samples", [[12] * 5, [150, 12, 12, 30, 12]])
-def test_where_the_prior_is_right_it_finds_better_ones_and_knows_how_sure_it_is(
-    samples: list[int],
-) -> None:
-    error, stated, lost, feared = compared(True, samples)
-    without, _, lost_without, _ = compared(False, samples)
-    assert error < without
-    assert lost < lost_without
-    assert stated == pytest.approx(error, rel=0.25)
-    assert 0.5 * lost < feared < 1.5 * lost  # of one challenger, not of all
-
-
 def test_a_prior_of_no_deviation_is_none() -> None:
     values = luck(np.random.default_rng(11), CORRELATED, 20)
     none = statistics_from(values, [20] * 3)
@@ -226,15 +160,6 @@ def test_a_prior_of_no_deviation_is_none() -> None:
         zero = statistics_from(values, [20] * 3, Prior(np.arange(3.0), deviation))
         assert zero.means.tolist() == none.means.tolist()
         assert zero.errors().tolist() == none.errors().tolist()
-
-
-def test_a_single_candidate_stands_alone() -> None:
-    values = luck(np.random.default_rng(12), CORRELATED, 20)[:1]
-    for prior in (None, Prior(np.array([3.0]), 0.2)):
-        statistics = statistics_from(values, [20], prior)
-        assert statistics.is_certain
-        assert statistics.regret == 0.0
-        assert statistics.means == pytest.approx(values.mean(axis=1))
 
 
 # --- regret and certainty -------------------------------------------------------------------------
@@ -250,25 +175,6 @@ def test_what_is_known_is_never_no_number(statistics: ArmStatistics) -> None:
         assert statistics.regret <= 0.01 * statistics.errors().max()
 
 
-@pytest.mark.parametrize("samples", [[20, 20], [20, 60], [60, 20], [7, 90]])
-def test_the_error_of_a_difference_is_that_of_many_tries(samples: list[int]) -> None:
-    """Of samples with a slope and a variance that are known."""
-    chance = np.random.default_rng(samples)
-    most = max(samples)
-    common = chance.normal(0, 1.5, size=(10_000, most))
-    own = [chance.normal(0, d, size=(10_000, n)) for d, n in zip((0.5, 1.0), samples, strict=True)]
-    # By the luck of all samples, and by what is a candidate's own.
-    one, other = (
-        slope * common.mean(axis=1) + each.mean(axis=1)
-        for slope, each in zip((1.0, 0.4), own, strict=True)
-    )
-    statistics = statistics_of(samples, [0.3, 0.0], [0.25, 1.0], [1.0, 0.4], 1.5**2)
-    wider = widening(np.array([min(samples)]))[0]
-    assert statistics.errors()[1] == pytest.approx(wider * (one - other).std(), rel=0.03)
-    more = statistics.errors(np.array([1_000_000, 1_000_000]))[1]
-    assert more == pytest.approx(math.sqrt((1.25 + 0.36 * 1.5**2) / 1e6), rel=1e-5)
-
-
 @pytest.mark.parametrize("behind", [0.0, 0.003, 0.02, 0.1, 0.5])
 def test_regret_is_the_expected_gain_of_a_normal_difference(behind: float) -> None:
     statistics = statistics_of([50, 80], [1.0, 1.0 - behind], [0.02, 0.09], [1.0, 0.3], 0.05)
@@ -277,23 +183,6 @@ def test_regret_is_the_expected_gain_of_a_normal_difference(behind: float) -> No
     gains = np.arange(0, 12 * error, step) + step / 2  # of the challenger over the leader
     density = np.exp(-(((gains + behind) / error) ** 2) / 2) / (error * math.sqrt(2 * math.pi))
     assert statistics.regret == pytest.approx(float((gains * density).sum() * step), rel=1e-5)
-
-
-def test_regret_is_that_of_the_challenger_of_whom_it_is_greatest() -> None:
-    pair = statistics_of([50, 50], [1.0, 0.9], [0.04, 0.09])
-    three = statistics_of([50, 50, 50], [1.0, 0.9, 0.1], [0.04, 0.09, 0.01])
-    assert three.regret == pytest.approx(pair.regret)
-    assert statistics_of([5], [1.0], [1.0]).regret == 0.0
-    assert statistics_of([5, 5], [1.0, 0.5], [0.0, 0.0]).regret == 0.0
-
-
-def test_who_is_clearly_behind_ends_the_search() -> None:
-    far = statistics_of([400, 400], [0.6, 0.4], [0.04, 0.04])
-    assert far.is_certain
-    assert far.scores()[1] > far.boundary > 3
-    near = statistics_of([400, 400], [0.6, 0.59], [0.04, 0.04])
-    assert not near.is_certain
-    assert statistics_of([9], [0.6], [0.04]).is_certain
 
 
 def test_the_boundary_is_seldom_crossed_by_the_best() -> None:
@@ -332,26 +221,68 @@ def test_no_line_is_fitted_through_so_few_samples_that_it_always_fits() -> None:
         assert drawn.means - drawn.means.mean() == pytest.approx(prior.means - 2.0, abs=0.05)
 
 
-def test_level_candidates_are_seldom_clearly_behind_from_eight_samples_on() -> None:
-    chance = np.random.default_rng(9)
-    wrong = 0
-    for _ in range(1_000):
-        statistics = statistics_from(luck(chance, np.eye(8), 8), [8] * 8)
-        wrong += bool((statistics.scores() > statistics.boundary).any())
-    assert wrong <= 20
+# --- rules that share samples out -----------------------------------------------------------------
 
 
-def test_who_is_level_is_drawn_alike_whoever_is_the_reference() -> None:
-    values = luck(np.random.default_rng(10), np.eye(2), 12)
-    prior = Prior(np.array([0.0, 0.0]), 0.1)
-    plain = adjusted_of(values, [12, 12])
-    for reference in (0, 1):
-        adjusted = adjust(np.array([12, 12]), values.mean(axis=1), values, reference)
-        drawn = shrink(adjusted, np.array([12, 12]), prior).means
-        assert abs(drawn[0] - drawn[1]) < 0.3 * abs(plain.means[0] - plain.means[1])
+@pytest.mark.parametrize("rule", RULES)
+@given(statistics=arm_statistics(), samples=st.integers(1, 2_000))
+@settings(max_examples=80)
+def test_shares_are_what_was_asked(rule: str, statistics: ArmStatistics, samples: int) -> None:
+    before = statistics.samples.copy()
+    shares = RULES[rule](statistics, samples)
+    assert shares.shape == before.shape
+    assert shares.dtype.kind == "i"
+    assert (shares >= 0).all()
+    assert shares.sum() == samples
+    assert np.array_equal(statistics.samples, before)
 
 
-def test_a_twin_costs_nothing() -> None:
-    statistics = statistics_of([5_000, 80, 400], [1.0, 0.99, 0.2], [0.1, 0.1, 0.1])
-    twin = replace(statistics, equal=np.array([True, True, False]))
-    assert twin.regret < statistics.regret / 100
+@given(arm_statistics(), st.integers(1, 2_000))
+@settings(max_examples=80)
+def test_elimination_gives_nothing_to_those_clearly_behind(
+    statistics: ArmStatistics, samples: int
+) -> None:
+    behind = statistics.scores() > statistics.boundary
+    behind[statistics.leader] = False
+    assert not elimination(statistics, samples)[behind].any()
+
+
+@given(arm_statistics(), st.integers(1, 2_000))
+@settings(max_examples=60)
+def test_elimination_and_equal_fill_the_lowest_first(
+    statistics: ArmStatistics, samples: int
+) -> None:
+    alive = (statistics.scores() <= statistics.boundary) & ~statistics.twins
+    alive[statistics.leader] = True
+    everybody = np.ones(len(alive), np.bool_)
+    for rule, among in ((equal, everybody), (elimination, alive)):
+        shares = rule(statistics, samples)
+        after = statistics.samples + shares
+        served = after[shares > 0]
+        assert served.max() - served.min() <= 1
+        passed_over = after[among & (shares == 0)]
+        assert len(passed_over) == 0 or passed_over.min() >= served.max() - 1
+
+
+def test_the_other_half_goes_to_whom_it_is_hardest_to_tell_apart() -> None:
+    statistics = statistics_of([100] * 4, [1.0, 0.9, 0.5, 0.0], [1.0] * 4)
+    assert top_two(statistics, 32).tolist() == [16, 16, 0, 0]
+    close = statistics_of([100] * 4, [1.0, 0.9, 0.88, 0.0], [1.0] * 4)
+    shares = top_two(close, 400)
+    assert shares[1] >= shares[2] > shares[3] == 0
+
+
+@pytest.mark.parametrize("rule", [top_two, elimination])
+def test_who_cannot_be_told_apart_from_the_leader_gets_nothing(rule: Rule) -> None:
+    """Two candidates whose every rollout is the same."""
+    luck = [1.0, 1.0, 0.5]
+    statistics = statistics_of([100] * 3, [0.5, 0.5, 0.49], [0.0, 0.0, 0.03], luck, 0.04)
+    shares = rule(statistics, 320)
+    assert shares[1] == 0
+    assert shares[2] > 0
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_twins_alone_get_all_the_same_what_was_asked(rule: str) -> None:
+    statistics = statistics_of([100, 60], [0.5, 0.5], [0.0, 0.0], 1.0, 0.04)
+    assert RULES[rule](statistics, 33).sum() == 33

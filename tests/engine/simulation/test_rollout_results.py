@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from rollout_positions import generator, late_position, position_of, win_table
+from rollout_positions import generator, position_of, win_table
 
 from engine.simulation import rollout_results as module
 from engine.simulation.rollout_results import EQUITY, LEAD, WIN, Measure, RolloutResults
@@ -71,15 +71,6 @@ def test_means_and_variances_are_those_of_the_weighted_samples(measure: Measure)
         assert totals == pytest.approx(np.var(utilities, axis=1, ddof=1), rel=0.06)
 
 
-def test_the_reference_is_the_best_of_those_with_the_most_samples() -> None:
-    samples = some_samples(2, [30, 50, 50, 20])
-    outcomes = filled(samples)
-    means = outcomes.means(WIN)[0]
-    slopes = outcomes.adjusted(WIN).slopes
-    assert slopes[1 + int(means[2] > means[1])] == 1.0
-    assert outcomes.adjusted(WIN).residuals[1 + int(means[2] > means[1])] == 0.0
-
-
 def test_equal_samples_differ_by_what_they_do_in_pairs() -> None:
     simulation = rolled(COUNT * 60, rule="equal", first=60)
     values = (
@@ -99,35 +90,6 @@ def test_equal_samples_differ_by_what_they_do_in_pairs() -> None:
             assert getattr(mirrored, error) == getattr(found, error)
 
 
-def test_differences_are_those_of_the_estimates() -> None:
-    simulation = rolled(2_000)
-    estimates = simulation.estimates()
-    for one in estimates:
-        for other in estimates:
-            apart = simulation.difference(one.move, other.move)
-            assert apart.win == pytest.approx(one.win - other.win)
-            assert apart.equity == pytest.approx(one.equity - other.equity)
-            if one is not other:
-                assert 0 < apart.win_error < 1.05 * math.hypot(one.win_error, other.win_error)
-            else:
-                assert apart == (0.0,) * 6
-
-
-@pytest.mark.parametrize("counts", [[8, 8], [60, 8], [60, 60]])
-def test_two_errors_either_way_hold_a_difference_in_95_cases_of_a_hundred(
-    counts: list[int],
-) -> None:
-    within, tries = 0, 500
-    for seed in range(tries):
-        chance = np.random.default_rng([seed, *counts])
-        common = chance.normal(0, 20_000, max(counts))
-        gains = [(common[:n] + chance.normal(0, 30_000, n)).astype(int).tolist() for n in counts]
-        outcomes = filled([[(0, gain, 0) for gain in each] for each in gains], threads=1)
-        found = outcomes.difference(0, 1)
-        within += abs(found.equity) < 1.96 * found.equity_error
-    assert within / tries == pytest.approx(0.95, abs=0.03)
-
-
 def test_before_there_are_two_samples_of_each_no_error_is_known() -> None:
     none = rolled(0).difference(*[one.move for one in rolled(0).candidates[:2]])
     assert none == (0.0, math.inf) * 3
@@ -136,18 +98,6 @@ def test_before_there_are_two_samples_of_each_no_error_is_known() -> None:
     assert {one.win_error for one in some.estimates()} == {math.inf}
     apart = some.difference(some.candidates[0].move, some.candidates[1].move)
     assert apart.win_error == apart.equity_error == math.inf
-
-
-def test_what_is_exact_has_no_error() -> None:
-    position = late_position(0, held=3)
-    own = generator()
-    simulation = Simulation([own], position, own.best(position, 4), win_table(), plies=64)
-    simulation.advance(4)
-    first, *_, last = simulation.estimates()
-    apart = simulation.difference(first.move, last.move)
-    assert apart.win_error == apart.equity_error == 0.0
-    assert apart.equity == first.equity - last.equity
-    assert {one.win_error for one in simulation.estimates()} == {0.0}
 
 
 def test_more_samples_than_are_remembered_are_counted_all_the_same(
@@ -173,19 +123,6 @@ def test_more_samples_than_are_remembered_are_counted_all_the_same(
         known, unknown = (each.difference(best, rival).equity_error for each in (free, short))
         assert unknown > 1.05 * known
     assert 0 < short.regret < 1
-
-
-def test_room_grows_and_what_was_there_stays() -> None:
-    outcomes = filled(some_samples(3, [9, 4]))
-    before = outcomes.values.copy()
-    outcomes.make_room(9)
-    assert outcomes.values.shape == before.shape
-    outcomes.make_room(500)
-    assert outcomes.values.shape[2] >= 500
-    assert np.array_equal(outcomes.values[:, :, : before.shape[2]], before)
-    assert not outcomes.values[:, :, before.shape[2] :].any()
-    outcomes.make_room(10**9)
-    assert outcomes.values.shape[2] == module._REMEMBERED
 
 
 def test_turns_are_added_up_over_the_threads() -> None:

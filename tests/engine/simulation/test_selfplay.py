@@ -19,7 +19,6 @@ from engine.rules.position import bag_count
 from engine.rules.rules import standard_rules
 from engine.simulation import selfplay
 from engine.simulation.selfplay import Forced, StaticGames, play_static_games
-from lexicons.alphabet import BLANK, BLANK_FLAG
 from lexicons.leaves import LeaveTable
 
 RULES = standard_rules()
@@ -73,19 +72,6 @@ def forced_leave(letters: str, turn: int, games: int = GAMES) -> Forced:
     return Forced(given, sizes)
 
 
-def tiles_in_sight(games: StaticGames, number: int, turn: int) -> list[int]:
-    """List the tiles on the board and on both racks; the other one plays his on the next turn."""
-    tiles = [
-        BLANK if tile & BLANK_FLAG else tile
-        for tile in games.position(number, turn, RULES).board.squares
-        if tile
-    ]
-    for held in (turn, turn + 1):
-        size = int(games.results.sizes[number, held])
-        tiles += games.results.racks[number, held, :size].tolist()
-    return tiles
-
-
 @pytest.mark.parametrize("turn", [0, 1, 4])
 def test_a_forced_leave_is_on_the_rack_unless_its_tiles_are_gone(turn: int) -> None:
     games = played(forced=forced_leave("QJXZ??", turn))
@@ -103,17 +89,6 @@ def test_a_forced_leave_is_on_the_rack_unless_its_tiles_are_gone(turn: int) -> N
             assert (rack == free.results.racks[number, turn]).all()
     assert given > GAMES // (3 if turn < 2 else 60)
     assert given < GAMES or turn == 0
-
-
-def test_no_tile_is_made_or_lost_by_forcing() -> None:
-    games = played(forced=forced_leave("AEINST", 3))
-    counts = RULES.distribution.counts
-    for number in range(0, GAMES, 10):
-        for turn in range(int(games.turns[number]) - 1):
-            tiles = tiles_in_sight(games, number, turn) if turn != 2 else []
-            assert all(tiles.count(tile) <= most for tile, most in enumerate(counts))
-            if tiles:
-                assert len(tiles) + int(games.results.bags[number, turn]) == sum(counts)
 
 
 def test_forced_racks_are_filled_up_by_chance() -> None:

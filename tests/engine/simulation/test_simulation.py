@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from arm_samples import statistics_from
 from rollout_positions import (
-    RULES,
     candidates,
     generator,
     late_position,
@@ -20,7 +18,6 @@ from rollout_positions import (
 )
 
 from engine.kernels.rollouts import SampleSums
-from engine.movegen.candidates import best_candidates
 from engine.movegen.generator import RankedMove
 from engine.rules.moves import PASS, Direction, Exchange, Move, Place
 from engine.rules.position import Position
@@ -28,8 +25,6 @@ from engine.rules.rules import IllegalMove
 from engine.simulation.rollout_input import BY_POINTS, TO_THE_END, Utility
 from engine.simulation.sampling import RULES as SHARING
 from engine.simulation.simulation import Simulation
-from lexicons.tables import win_probabilities_for
-from lexicons.win_probability import WinProbabilities
 
 
 def simulation(
@@ -119,33 +114,12 @@ def test_an_empty_bag_takes_one_sample_of_each() -> None:
     assert [one.samples for one in rolled.estimates()] == [1] * count
 
 
-def test_a_bag_of_one_is_left_to_chance() -> None:
-    assert not simulation(late_position(1)).exact
-    assert not simulation(late_position(1, both=True)).exact
-
-
 def test_a_single_candidate_is_certain() -> None:
     rolled = simulation(position_of(5, 9), count=1)
     assert rolled.is_certain
     assert rolled.regret == 0.0
     assert rolled.advance(20) == 20
     assert rolled.estimates()[0].samples == 20
-
-
-def test_before_there_are_samples_candidates_are_as_they_were_ranked() -> None:
-    rolled = simulation(position_of(5, 9))
-    assert rolled.leader == rolled.candidates[0]
-    assert not rolled.is_sampled
-    assert not rolled.is_certain
-    assert rolled.regret == math.inf
-    estimates = rolled.estimates()
-    assert [one.move for one in estimates] == [one.move for one in rolled.candidates]
-    for one, candidate in zip(estimates, rolled.candidates, strict=True):
-        assert one.static == candidate.equity
-        assert one.equity == candidate.equity / 1_000
-        unknown = (one.samples, one.win, one.win_error, one.equity_error)
-        assert unknown == (0, 0.5, math.inf, math.inf)
-        assert rolled.plies_of(one.move) == []
 
 
 @pytest.mark.parametrize("use_prior", [False, True])
@@ -169,24 +143,6 @@ def test_until_all_have_their_first_samples_they_are_not_compared(use_prior: boo
         assert rolled.estimates()[0].move == rolled.leader.move
 
 
-def test_what_is_exact_has_no_standing() -> None:
-    rolled = simulation(late_position(0, held=3), plies=TO_THE_END)
-    rolled.advance(100)
-    with pytest.raises(ValueError, match="don't have the samples yet"):
-        _ = rolled.statistics
-
-
-def test_the_board_is_searched_by_the_position_alone() -> None:
-    """Whoever is to move, and whatever lies there: mirrored seats are worth the same."""
-    position = position_of(5, 9)
-    racks, scores = position.racks[::-1], position.scores[::-1]
-    turned = replace(position, racks=racks, scores=scores, on_turn=1 - position.on_turn)
-    one, other = simulation(position), simulation(turned)
-    for rolled in (one, other):
-        rolled.advance(200)
-    assert one.estimates() == other.estimates()
-
-
 def test_estimates_are_means_and_standard_errors() -> None:
     rolled = simulation(position_of(8, 6), rule="equal", first=40)
     rolled.advance(5 * 40)
@@ -203,37 +159,6 @@ def test_estimates_are_means_and_standard_errors() -> None:
         assert one.leave == tuple(sorted(one.leave))
 
 
-def test_estimates_are_in_the_order_of_what_is_wanted() -> None:
-    by_points = simulation(position_of(8, 6), utility=BY_POINTS, use_prior=False, rule="equal")
-    by_wins = simulation(position_of(8, 6), use_prior=False, rule="equal")
-    for rolled in (by_points, by_wins):
-        rolled.advance(500)
-    gains = [one.equity for one in by_points.estimates()]
-    assert gains == sorted(gains, reverse=True)
-    means = by_wins.statistics.means
-    best_first = [by_wins.candidates[which].move for which in np.argsort(-means, kind="stable")]
-    assert [one.move for one in by_wins.estimates()] == best_first
-
-
-def test_the_standing_is_that_of_the_utilities_of_all_samples() -> None:
-    utility = Utility(win=0.7, lead=0.2, point=0.004)
-    rolled = simulation(position_of(8, 6), first=30, seed=2, utility=utility, use_prior=False)
-    rolled.advance(5 * 30 + 192 + 192)
-    statistics = rolled.statistics
-    samples = total(rolled, "samples")
-    assert statistics.samples.tolist() == samples.tolist()
-    assert len(set(samples.tolist())) > 2
-    assert statistics.leader == rolled.candidates.index(rolled.leader)
-    wins, gains, leads = rolled._results.values
-    utilities = 0.7 * wins / 100_000 + 0.004 * gains / 1_000 + 0.2 * leads / 100_000
-    same = statistics_from(utilities, samples)
-    assert statistics.means == pytest.approx(same.means)
-    assert (statistics.errors() >= same.errors()).all(), "wins are doubted a little more"
-    assert statistics.errors() == pytest.approx(same.errors(), rel=0.02)
-    assert statistics.regret == pytest.approx(same.regret, rel=0.02)
-    assert rolled.regret == statistics.regret
-
-
 @pytest.mark.parametrize("utility", [Utility(), BY_POINTS, Utility(win=0.0, lead=1.0, point=0.0)])
 def test_what_longer_rollouts_begin_with_is_worth_what_was_found(utility: Utility) -> None:
     rolled = simulation(position_of(8, 6), utility=utility)
@@ -241,17 +166,6 @@ def test_what_longer_rollouts_begin_with_is_worth_what_was_found(utility: Utilit
     known = rolled.baseline([one.move for one in rolled.candidates], 0.006)
     assert np.isfinite(known.values).all()
     assert (known.values * utility.weights).sum(axis=1) == pytest.approx(known.means)
-
-
-def test_what_a_candidate_gains_is_told_by_points_without_win_probabilities() -> None:
-    position = late_position(0, held=3)
-    own = generator()
-    compared = candidates(position, 6)
-    rolled = Simulation([own], position, compared, None, plies=TO_THE_END)
-    rolled.advance(100)
-    equities = [one.equity for one in rolled.estimates()]
-    assert equities == sorted(equities, reverse=True)
-    assert {one.win for one in rolled.estimates()} <= {0.0, 0.5, 1.0}
 
 
 def test_the_lead_decides_where_every_candidate_wins() -> None:
@@ -273,30 +187,6 @@ def test_the_lead_decides_where_every_candidate_wins() -> None:
     assert by_wins.leader == compared[0]  # of equals the first
 
 
-# --- what is thought before -----------------------------------------------------------------------
-
-
-def shipped() -> WinProbabilities:
-    return win_probabilities_for(RULES.distribution)
-
-
-def rolled_with_prior(position: Position, use_prior: bool, **options: Any) -> Simulation:
-    own = generator()
-    compared = best_candidates(own, position, 12)
-    return Simulation([own], position, compared, shipped(), use_prior=use_prior, **options)
-
-
-def test_few_samples_leave_the_candidates_near_their_static_order() -> None:
-    """Over some positions and seeds: what is merely lucky is chosen less often."""
-    position, ranks = position_of(5, 9), {False: 0, True: 0}
-    for seed in range(30):
-        for use_prior in ranks:
-            rolled = rolled_with_prior(position, use_prior, first=4, seed=seed)
-            rolled.advance(12 * 4)
-            ranks[use_prior] += rolled.candidates.index(rolled.leader)
-    assert ranks[True] < 0.75 * ranks[False]
-
-
 # --- what makes no sense --------------------------------------------------------------------------
 
 
@@ -311,14 +201,6 @@ def test_few_samples_leave_the_candidates_near_their_static_order() -> None:
 def test_what_makes_no_sense_is_refused(options: Any, message: str) -> None:
     with pytest.raises(ValueError, match=re.escape(message)):
         simulation(position_of(0, 0), **options)
-
-
-def test_there_are_candidates_and_generators() -> None:
-    position = position_of(0, 0)
-    with pytest.raises(ValueError, match="0 candidates, 1 generators"):
-        Simulation([generator()], position, [], None)
-    with pytest.raises(ValueError, match="1 candidates, 0 generators"):
-        Simulation([], position, generator().best(position), None)
 
 
 def test_what_is_no_candidate_is_not_known() -> None:

@@ -53,14 +53,6 @@ def found(lexicon: Lexicon, played: Move | None, held: str = "", **options: Any)
     return analyse(settings(lexicon), read_cgp(ONE.format(held), RULES), played, **options)
 
 
-def test_some_moves_are_compared_alone_in_all_cases(lexicon: Lexicon) -> None:
-    asked = moves(lexicon)[3:6]
-    known = analyse(settings(lexicon), read_cgp(ONE.format(""), RULES), moves=asked)
-    assert known.cases is not None
-    assert (known.cases.compared, known.cases.moves) == (3, 12)
-    assert known.is_proven(*asked)
-
-
 def moves(lexicon: Lexicon) -> list[Move]:
     at = read_cgp(ONE.format(""), RULES)
     return [row.move for row in Generator(lexicon, RULES).everything(at)]

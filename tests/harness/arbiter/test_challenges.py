@@ -8,13 +8,11 @@ from typing import Literal, NamedTuple
 
 import msgspec
 import pytest
-from tables import GAME, NONCES, SECRET, START_MS, Play, book_of, outcome, words
+from tables import GAME, NONCES, SECRET, Play, book_of, outcome, words
 
 from bot.seat.draw_audit import DrawsWitness
-from harness.arbiter.records import Accepted, Draws, TurnRecord, new_game
+from harness.arbiter.records import Accepted, Draws, new_game
 from harness.arbiter.scorebook import CHALLENGE_MS, Scorebook
-from harness.arbiter.views import missed
-from protocol.errors import PeerError
 from protocol.messages import (
     Accept,
     Challenge,
@@ -109,24 +107,21 @@ def test_what_a_challenge_comes_to(case: Case) -> None:
     assert Scorebook.restored(play.records, None, words()).game == game
 
 
-def test_a_word_that_is_named_is_judged_alone() -> None:
-    play = play_of("5-point", "word")
+@pytest.mark.parametrize(
+    ("by", "named", "event", "words_"),
+    [("word", ("AI", "ZA"), "(challenge)", ("AI", "ZA")), ("turn", ("ZA",), "--", ("EI",))],
+)
+def test_words_that_are_named_are_judged_alone_unless_a_turn_is_judged(
+    by: str, named: tuple[str, ...], event: str, words_: tuple[str, ...]
+) -> None:
+    play = play_of("5-point", by)
     play.move(ZEK)
     play.move("9G AI")  # EI is a phony
-    made = last_event(play)
-    assert made.words == ("AI", "ZA", "EI")
-    play.challenge("AI", "ZA")
-    lost = last_event(play)
-    assert (lost.move, lost.score, lost.words) == ("(challenge)", 10, ("AI", "ZA"))
-
-
-def test_all_words_are_judged_where_a_turn_is() -> None:
-    play = play_of("5-point", "turn")
-    play.move(ZEK)
-    play.move("9G AI")
-    play.challenge("ZA")
-    won = last_event(play)
-    assert (won.move, won.words) == ("--", ("EI",))
+    assert last_event(play).words == ("AI", "ZA", "EI")
+    play.challenge(*named)
+    told = last_event(play)
+    assert (told.move, told.words) == (event, words_)
+    assert told.score == 10 or event == "--"
 
 
 def test_a_withdrawn_phony_is_a_scoreless_turn() -> None:
@@ -176,9 +171,9 @@ def test_a_journal_whose_acceptance_is_not_that_of_the_game_is_not_taken_up() ->
     *before, accepted = play.records
     assert isinstance(accepted, Accepted)
     other = msgspec.structs.replace(accepted, rack_after="AEINRST")
-    with pytest.raises(ValueError, match="event 1: the record has rack AEINRST, replaying gives"):
+    with pytest.raises(ValueError, match=r"event 1: .*AEINRST"):
         Scorebook.restored([*before, other], None, words())
-    with pytest.raises(ValueError, match="event 1 is accepted but is not an open play"):
+    with pytest.raises(ValueError, match=r"event 1 .*not an open play"):
         Scorebook.restored([*before, accepted, accepted], None, words())
 
 
@@ -191,25 +186,29 @@ def test_a_refused_move_accepts_nothing() -> None:
     assert last_event(play).move == "--"
 
 
+def refusal(play: Play) -> str:
+    """The code with which seat 1 was refused last."""
+    refused = play.events[1][-1]
+    assert isinstance(refused, Refused)
+    return refused.code
+
+
 @pytest.mark.parametrize(
     ("prepare", "words_", "code"),
     [
-        (lambda play: play.wait(8_001), (), "too_late"),
+        (lambda play: play.wait(8_001), (), "no_challenge"),
         (lambda play: play.accept(), (), "no_challenge"),
         (lambda _: None, ("ZEK",), "not_its_word"),
     ],
 )
-def test_a_challenge_that_is_refused_has_a_sentence(
+def test_a_challenge_that_cant_be_made_is_refused_and_the_turn_goes_on(
     prepare: Callable[[Play], None], words_: tuple[str, ...], code: str
 ) -> None:
     play = play_of("double")
     play.move(PHONY)
     prepare(play)
     play.challenge(*words_)
-    refused = play.events[1][-1]
-    assert isinstance(refused, Refused)
-    assert refused.code == ("no_challenge" if code == "too_late" else code)
-    assert refused.message
+    assert refusal(play) == code
     play.move("-")
     assert play.book.on_turn == 0
 
@@ -218,34 +217,18 @@ def test_within_the_lag_quota_a_challenge_is_too_late_by_its_own_time() -> None:
     play = play_of("double", time=TimeControl(lag_ms=500))
     play.move(PHONY)
     play.challenge(after_ms=8_200)
-    refused = play.events[1][-1]
-    assert isinstance(refused, Refused)
-    assert refused.code == "too_late"
-    assert "8000 ms" in refused.message
+    assert refusal(play) == "too_late"
 
 
-def test_a_challenge_out_of_turn_is_an_error() -> None:
-    play = play_of("double")
-    with pytest.raises(PeerError, match="out_of_turn"):
-        play.hear(1, Challenge(game=GAME, seq=1))
-    play.move(PHONY)
-    with pytest.raises(PeerError, match="out_of_turn"):
-        play.hear(0, Challenge(game=GAME, seq=2))
-    with pytest.raises(PeerError, match="out_of_turn"):
-        play.hear(0, Accept(game=GAME, seq=2))
-
-
-def test_nothing_can_be_challenged_under_the_void_rule_nor_after_a_pass() -> None:
-    for rule in ("void", "double"):
-        play = play_of(rule)
-        play.move("-")
-        assert play.asked().challenge_ms is msgspec.UNSET
-        play.challenge()
-        refused = play.events[1][-1]
-        assert isinstance(refused, Refused)
-        assert refused.code == "no_challenge"
-        play.accept()
-        assert play.seat == 1
+@pytest.mark.parametrize("rule", ["void", "double"])
+def test_nothing_can_be_challenged_under_the_void_rule_nor_after_a_pass(rule: str) -> None:
+    play = play_of(rule)
+    play.move("-")
+    assert play.asked().challenge_ms is msgspec.UNSET
+    play.challenge()
+    assert refusal(play) == "no_challenge"
+    play.accept()
+    assert play.seat == 1
 
 
 def test_a_repeated_challenge_gets_the_same_answer() -> None:
@@ -287,14 +270,30 @@ def out_play(tile: str, rule: str = "double", **time: int) -> Play:
     return play
 
 
-def test_an_out_play_waits_for_acceptance() -> None:
-    for how in ACCEPTANCES.values():
-        play = out_play("K")
-        assert not play.table.over
-        assert play.asked().challenge_ms == 8_000
-        how(play)
-        assert outcome(play) == ("out", 0)
-        assert play.result.rack_adjustments == (6, 0)
+def fail(play: Play, code: Literal["crash", "stall"]) -> None:
+    """Have the process of seat 1 fail, and fail again when it is restarted."""
+    for _ in range(2):
+        play.carry_out(play.table.fail(1, code, "it died", play.now))
+
+
+ENDS: dict[str, Callable[[Play], None]] = {
+    **ACCEPTANCES,
+    "the flag": lambda play: play.wait(60_001),
+    "a crash": lambda play: fail(play, "crash"),
+    "a stall": lambda play: fail(play, "stall"),
+}
+
+
+@pytest.mark.parametrize("how", ENDS)
+def test_an_out_play_waits_for_acceptance_or_its_opponents_flag_or_failure(how: str) -> None:
+    play = out_play("K", initial_ms=3_000 if how == "the flag" else 60_000)
+    assert not play.table.over
+    assert play.asked().challenge_ms == 8_000
+    ENDS[how](play)
+    assert outcome(play) == ("out", 0)
+    assert play.result.rack_adjustments == (6, 0)
+    faults = {"a crash": ["crash"] * 2, "a stall": ["stall"] * 2}
+    assert [fault.code for fault in play.result.faults] == faults.get(how, [])
 
 
 def test_an_out_play_that_is_challenged() -> None:
@@ -328,35 +327,23 @@ def test_an_out_play_costs_its_opponent_the_time_to_challenge_at_most() -> None:
 # --- flags and lost connections -------------------------------------------------------------------
 
 
-def test_a_flag_falls_while_a_play_may_be_challenged() -> None:
-    play = play_of("double", time=TimeControl(initial_ms=3_000, max_overtime_ms=0))
+@pytest.mark.parametrize(
+    ("lag_ms", "after_ms", "over"), [(0, 3_000, False), (0, 3_001, True), (50, 3_010, True)]
+)
+def test_a_flag_falls_while_a_play_may_be_challenged(
+    lag_ms: int, after_ms: int, over: bool
+) -> None:
+    time = TimeControl(initial_ms=3_000, max_overtime_ms=0, lag_ms=lag_ms)
+    play = play_of("double", time=time)
     play.move(PHONY)
-    play.wait(3_001)
-    assert outcome(play) == ("time", 0)
-    assert len(play.told(0, Drawn)) == 1, "the play stands"
-    play = play_of("double", time=TimeControl(initial_ms=3_000, max_overtime_ms=0))
-    play.move(PHONY)
-    play.challenge(after_ms=3_000)
-    assert not play.table.over, "in time to the millisecond"
-    play = play_of("double", time=TimeControl(initial_ms=3_000, max_overtime_ms=0, lag_ms=50))
-    play.move(PHONY)
-    play.challenge(after_ms=3_010)
-    assert outcome(play) == ("time", 0)
-
-
-def test_a_flag_that_falls_on_an_out_play_accepts_it() -> None:
-    play = out_play("Q", initial_ms=3_000)
-    play.wait(3_001)
-    assert outcome(play) == ("out", 0)
-
-
-@pytest.mark.parametrize("code", ["crash", "stall"])
-def test_who_fails_on_an_out_play_accepts_it(code: Literal["crash", "stall"]) -> None:
-    play = out_play("Q")
-    for _ in range(2):
-        play.carry_out(play.table.fail(1, code, "it died", play.now))
-    assert outcome(play) == ("out", 0)
-    assert [fault.code for fault in play.result.faults] == [code] * 2
+    if after_ms == 3_001:
+        play.wait(after_ms)
+    else:
+        play.challenge(after_ms=after_ms)
+    assert play.table.over is over
+    if over:
+        assert outcome(play) == ("time", 0)
+        assert len(play.told(0, Drawn)) == 1, "the play stands"
 
 
 def test_a_challenge_during_a_lost_connection() -> None:
@@ -373,26 +360,6 @@ def test_a_challenge_during_a_lost_connection() -> None:
     play.come(0)
     assert play.offered(0).history[-1].move == "--"
     assert play.offered(0).rack == "EKLQTXZ"
-    play = play_of("double")
-    play.move(PHONY)
-    play.leave(1)
-    play.wait(8_001)
-    play.come(1)
-    play.ready(1)
-    assert play.asked().challenge_ms is msgspec.UNSET
-    assert not play.book.is_open
-
-
-def test_a_challenge_whose_connection_is_lost_is_said_again() -> None:
-    play = play_of("double")
-    play.move(PHONY)
-    play.bots[1].send(Challenge(game=GAME, seq=2))  # on its way when the connection was lost
-    play.leave(1)
-    play.come(1)
-    play.say(1, Ready(game=GAME))
-    while play.replies:
-        play.hear(*play.replies.pop(0))
-    assert last_event(play).move == "--"
 
 
 @pytest.mark.parametrize("when", ["before it is offered again", "while it gets ready"])
@@ -438,20 +405,18 @@ def messages_to(play: Play, seat: int | None) -> list[Message]:
 
 
 def test_a_withdrawn_phony_shows_its_own_tiles_and_nothing_more() -> None:
-    """Whatever else seat 0 holds, the others are told the same, to the byte."""
-    hidden = "EKLT"
-    seen: list[list[Message]] = []
-    for _ in range(2):
-        play = play_of("double")
-        play.watch()
-        play.move(PHONY)
-        play.challenge(after_ms=500)
-        seen.append([*messages_to(play, 1), *messages_to(play, None)])
-    assert seen[0] == seen[1]
-    after = [said for said in seen[0] if getattr(said, "seq", 0) > 0]
+    play = play_of("double")
+    play.watch()
+    play.move(PHONY)
+    play.challenge(after_ms=500)
+    after = [
+        said
+        for said in (*messages_to(play, 1), *messages_to(play, None))
+        if getattr(said, "seq", 0) > 0
+    ]
     told = "".join(map(repr, after))
     assert "QXZ" in told
-    assert hidden not in told
+    assert "EKLT" not in told
     assert "EKLQTXZ" not in told
     for said in after:
         match said:
@@ -480,18 +445,15 @@ def test_spectators_see_that_a_play_is_open_and_what_becomes_of_it() -> None:
 
 def test_under_the_void_rule_nothing_is_different_on_the_wire() -> None:
     play = Play().start()
-    play.watch()
     play.move(ZEK)
     play.leave(0)
     play.come(0)
     play.ready(0)
     assert play.told(0, Drawn) == []
-    assert list(missed(play.book, 0, 2)) == []
     frames = b"".join(frame for frames in play.frames.values() for frame in frames)
     assert b"challenge_" not in frames
-    assert frames.count(b"challenge") == sum(isinstance(said, NewGame) for _, said in play.sent), (
-        "the rule in each offer, as ever"
-    )
+    offers = sum(isinstance(said, NewGame) for _, said in play.sent)
+    assert frames.count(b"challenge") == offers, "the rule in each, as ever"
 
 
 def test_the_draws_of_a_challenged_game_can_be_checked() -> None:
@@ -516,7 +478,4 @@ def test_the_draws_of_a_challenged_game_can_be_checked() -> None:
 def test_the_time_to_challenge_is_20_s_unless_the_rules_say_so() -> None:
     play = Play(rules=RulesInPlay(challenge="double")).start()
     play.move(PHONY)
-    assert play.now == START_MS
     assert play.asked().challenge_ms == CHALLENGE_MS == 20_000
-    turns = [record for record in play.records if isinstance(record, TurnRecord)]
-    assert turns[0].rack_after == "EKLT"

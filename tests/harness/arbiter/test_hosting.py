@@ -8,30 +8,29 @@ import socket
 import time
 import urllib.request
 import weakref
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from guests import on_turn, two_at_a_table
-from passing_seats import Passer
+from passing_seats import Passer, Waiter
 from servers import served, url_of
 
-from bot.equipment import Equipment
-from bot.seat_text import parse_seat
+from harness.arbiter.audience import AT_ONCE, Audience, Spectator
 from harness.arbiter.database import JournalError
 from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_reading import read_games
 from harness.arbiter.lag import EVERY_MS, LagMeter
 from harness.arbiter.lease import LeaseLost
-from harness.arbiter.records import Draws, Ended, Record, RefusedMove, Thought, TurnRecord, new_game
+from harness.arbiter.records import Draws, Ended, Record, Thought, TurnRecord, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.seat import Seat
 from harness.lab.bench.client import Client
-from harness.seats.seat_factory import SeatMaker
-from harness.seats.seats import GuestSeat, ProcessSeat
-from harness.server.admission import GAME_BYTES, Admission
+from harness.seats.seats import GuestSeat
 from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.messages import (
@@ -55,23 +54,27 @@ from protocol.parts import Belief, TimeControl
 from protocol.websocket import dial
 
 
-async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
+async def leave_and_resign(url: str) -> tuple[Client, str, str]:
+    """Have one of two leave, and the other resign; return that one, the game and who left."""
     a, b, game = await two_at_a_table(url)
     mover, other, turn = await on_turn(a, b)
-    name = "ann" if other is a else "bob"
     await other.close()
     await mover.channel.send(Resign(game=game, seq=turn.seq))
+    return mover, game, "ann" if other is a else "bob"
+
+
+async def test_who_was_away_at_the_end_learns_how_it_ended(url: str) -> None:
+    mover, game, away = await leave_and_resign(url)
     await mover.expect(GameOver)
-    back = await Client.login(url, name)
+    back = await Client.login(url, away)
     assert back.welcome.games == ()
     await back.resume(game, 0)
     over = await back.expect(GameOver)
     assert (over.outcome, over.winner) == ("resign", 1)
-    await back.channel.send(Resume(game="f" * 16))
-    assert (await back.expect(Error)).code == "unknown_game"
     stranger = await Client.login(url, "eve")
-    await stranger.resume(game, 0)
-    assert (await stranger.expect(Error)).code == "unknown_game"
+    for client, unknown in ((back, "f" * 16), (stranger, game)):
+        await client.channel.send(Resume(game=unknown))
+        assert (await client.expect(Error)).code == "unknown_game"
     for client in (mover, back, stranger):
         await client.close()
 
@@ -106,22 +109,36 @@ def hold_up(
     return writing, may_go_on
 
 
-async def test_who_comes_back_while_the_end_is_written_learns_how_it_ended(
-    url: str, monkeypatch: pytest.MonkeyPatch
+def hold_up_stops(monkeypatch: pytest.MonkeyPatch) -> tuple[asyncio.Event, asyncio.Event]:
+    """Have guests' seats wait as they are stopped; give the same as ``hold_up``."""
+    stopping, may_go_on = asyncio.Event(), asyncio.Event()
+
+    async def stop(_seat: GuestSeat) -> None:
+        stopping.set()
+        await may_go_on.wait()
+
+    monkeypatch.setattr(GuestSeat, "stop", stop)
+    return stopping, may_go_on
+
+
+@pytest.mark.parametrize("when", ["the end is written", "the seats are stopped"])
+async def test_who_comes_back_meanwhile_learns_how_it_ended(
+    url: str, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    writing, may_go_on = hold_up(monkeypatch, Ended)
-    a, b, game = await two_at_a_table(url)
-    mover, other, turn = await on_turn(a, b)
-    await other.close()
-    await mover.channel.send(Resign(game=game, seq=turn.seq))
-    await writing.wait()
-    back = await Client.login(url, "ann" if other is a else "bob")
-    assert back.welcome.games == (game,)
+    is_written = when == "the seats are stopped"
+    held = hold_up_stops(monkeypatch) if is_written else hold_up(monkeypatch, Ended)
+    reached, may_go_on = held
+    mover, game, away = await leave_and_resign(url)
+    await reached.wait()
+    back = await Client.login(url, away)
+    assert back.welcome.games == (() if is_written else (game,))
     await back.resume(game, 0)
-    await back.channel.send(Ping(id=1))
-    await back.expect(Pong)
-    may_go_on.set()
+    if not is_written:
+        await back.channel.send(Ping(id=1))
+        await back.expect(Pong)
+        may_go_on.set()
     assert (await back.expect(GameOver)).outcome == "resign"
+    may_go_on.set()
     for client in (mover, back):
         await client.close()
 
@@ -147,84 +164,18 @@ async def test_who_comes_back_while_a_move_is_written_is_told_it_once(
         await client.close()
 
 
+@pytest.mark.parametrize(("has_room", "keeps"), [(True, True), (False, True), (True, False)])
 async def test_with_little_room_moves_are_kept_and_thoughts_are_not(
-    url: str, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, has_room: bool, keeps: bool
 ) -> None:
-    kept: list[Record] = []
-
-    async def noted(records: Sequence[Record], _last: bool) -> None:
-        kept.extend(records)
-
-    before_each_append(monkeypatch, noted)
-    a, b, game = await two_at_a_table(url)
-    mover, other, turn = await on_turn(a, b)
-    for has_room in (True, False):
+    seats = Passer("ann", Belief(bingo=0.5)), Passer("bob")
+    with closing(Journal(tmp_path / "j.db")) as journal:
         monkeypatch.setattr(Journal, "has_room", has_room)
-        await mover.channel.send(Info(game=game, seq=turn.seq, text="long"))
-        await mover.channel.send(Move(game=game, seq=turn.seq, move="-", attempt=1))
-        mover, other, turn = await on_turn(other, mover)
-    thoughts = [
-        type(record).__name__ for record in kept if isinstance(record, Thought | TurnRecord)
-    ]
-    assert thoughts == ["Thought", "TurnRecord", "TurnRecord"]
-    for client in (a, b):
-        await client.close()
-
-
-async def test_a_player_waits_for_a_refusal_in_nobodys_time(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    took_ms = 700
-
-    async def slowly(records: Sequence[Record], _last: bool) -> None:
-        if any(isinstance(record, RefusedMove) for record in records):
-            await asyncio.sleep(took_ms / 1_000)
-
-    before_each_append(monkeypatch, slowly)
-    a, b, game = await two_at_a_table(url)
-    mover, other, turn = await on_turn(a, b)
-    await mover.channel.send(Move(game=game, seq=turn.seq, move="8D QQQQ", attempt=1))
-    refused = await mover.expect(Refused)
-    await mover.resume(game, 0)
-    again = await mover.expect(NewGame)
-    assert again.clocks is not None
-    assert min(turn.clocks) - min(again.clocks) < took_ms
-    assert turn.deadline_ms - refused.deadline_ms <= min(turn.clocks) - min(again.clocks)
-    for client in (mover, other):
-        await client.close()
-
-
-async def test_beyond_its_part_of_the_journal_an_address_thinks_unwritten_and_seeks_later(
-    tmp_path: Path,
-) -> None:
-    limits = Admission(journal_per_hour=2.5 * GAME_BYTES)
-    async with served(tmp_path / "j.db", admission=limits, max_games=8) as server:
-        a, b, game = await two_at_a_table(url_of(server))
-        for _ in range(2):
-            mover, _, turn = await on_turn(a, b)
-            for _ in range(6):
-                await mover.channel.send(Info(game=game, seq=turn.seq, text="x" * 2_000))
-            await mover.play(turn)
-            refused = await mover.receive()
-            assert isinstance(refused, Error), "each is told, and once"
-            assert (refused.code, refused.retry, refused.game) == ("busy", "later", game)
-            assert "thoughts in your games are not kept" in refused.message
-            played = await mover.receive()
-            assert isinstance(played, Played), "and plays on"
-        mover, _, turn = await on_turn(a, b)
-        await mover.channel.send(Resign(game=game, seq=turn.seq))
-        for client in (a, b):
-            await client.expect(GameOver)
-        (kept,) = read_games(tmp_path / "j.db")
-        thoughts = [record.seat for record in kept.records if isinstance(record, Thought)]
-        assert thoughts == [0] * 4, "the second has none left"
-        assert sum(isinstance(record, TurnRecord) for record in kept.records) == 2
-        await a.seek("bob")
-        later = await a.expect(Error)
-        assert (later.code, later.retry) == ("busy", "later")
-        assert "seek again in" in later.message
-        for client in (a, b):
-            await client.close()
+        async with hosted(journal, seats, frozenset({"ann"}), keeps=lambda *_: keeps) as (host, _):
+            await host.run()
+        (game,) = journal.finished()
+    kinds = Counter(map(type, game.records))
+    assert (kinds[Thought], kinds[TurnRecord]) == (3 if has_room and keeps else 0, 6)
 
 
 class Talks(Passer):
@@ -249,7 +200,7 @@ class Talks(Passer):
                 super().send(message)
 
 
-@pytest.mark.parametrize("thoughts", [0, 1, 7])
+@pytest.mark.parametrize("thoughts", [0, 7])
 async def test_what_waits_behind_ones_own_thoughts_waits_in_ones_own_time(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, thoughts: int
 ) -> None:
@@ -269,30 +220,6 @@ async def test_what_waits_behind_ones_own_thoughts_waits_in_ones_own_time(
     journal.close()
     (asked_ms, refused_ms) = talks[0].deadlines
     assert asked_ms - refused_ms == thoughts * commit_ms, "the refusal's own commit is excused"
-
-
-async def test_who_comes_back_while_the_seats_are_stopped_learns_how_it_ended(
-    url: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    stopping, may_go_on = asyncio.Event(), asyncio.Event()
-
-    async def stop(seat: GuestSeat) -> None:
-        stopping.set()
-        await may_go_on.wait()
-
-    monkeypatch.setattr(GuestSeat, "stop", stop)
-    a, b, game = await two_at_a_table(url)
-    mover, other, turn = await on_turn(a, b)
-    await other.close()
-    await mover.channel.send(Resign(game=game, seq=turn.seq))
-    await stopping.wait()
-    back = await Client.login(url, "ann" if other is a else "bob")
-    assert back.welcome.games == ()
-    await back.resume(game, 0)
-    assert (await back.expect(GameOver)).outcome == "resign"
-    may_go_on.set()
-    for client in (mover, back):
-        await client.close()
 
 
 async def test_nobody_sees_what_is_not_written_down_yet(
@@ -369,104 +296,57 @@ async def test_a_game_is_freed_as_it_ends_without_the_collector(
 
 @asynccontextmanager
 async def hosted(
-    journal: Journal, seats: tuple[Seat, Seat], *names: frozenset[str]
+    journal: Journal, seats: tuple[Seat, Seat], *names: frozenset[str], **options: Any
 ) -> AsyncIterator[tuple[GameHost, list[Message]]]:
     """Give the host of a game that is in a journal, and what a spectator of it hears."""
     lexicon, watched = load_lexicon(), list[Message]()
     opened = new_game((seats[0].name, seats[1].name), lexicon, TimeControl(), Draws.fresh())
     await journal.create(opened, {})
     async with LagMeter() as lag:
-        host = GameHost(Scorebook(opened, lexicon), seats, journal, lag, *names)
+        host = GameHost(Scorebook(opened, lexicon), seats, journal, lag, *names, **options)
         host.watch(watched.append, None)
         yield host, watched
 
 
-# --- what a player thinks -------------------------------------------------------------------------
-
 # --- how opponents play ---------------------------------------------------------------------------
 
-LEARNS = """
-from bot.player import Believed, Choice, Player
-from engine.rules.moves import PASS
-
-class Learns(Player):
-    def __init__(self, of):
-        self.of = of
-
-    def choose(self, view, budget):
-        known = view.opponent_style or {}
-        games = known.get(self.of, 0.0) + 0.25
-        return Choice(PASS, text=f"{known}", belief=Believed(style={self.of: games}))
-"""
+SOFT, GREEDY = {"soft": 1.0}, {"greedy": 1.0}
 
 
-async def game_of_passes(journal: Journal, seats: tuple[Seat, Seat]) -> list[str]:
-    """Play a game; give what was thought of first by each seat, as text."""
-    async with hosted(journal, seats) as (host, _):
-        assert (await host.run()).outcome == "zeroes"
-    records = list(journal.finished())[-1].records
-    return [thought.text or "" for thought in records if isinstance(thought, Thought)][:2]
-
-
-async def test_what_is_learned_of_an_opponent_is_told_to_the_next_game_with_him(
+@pytest.mark.parametrize(
+    ("is_ours", "is_proven", "is_casual", "known", "kept"),
+    [
+        pytest.param(True, True, False, SOFT, GREEDY, id="ours"),
+        pytest.param(False, True, False, None, SOFT, id="a guest"),
+        pytest.param(True, False, False, None, SOFT, id="a name that anybody may use"),
+        pytest.param(True, True, True, SOFT, SOFT, id="moves that may be those of hints"),
+    ],
+)
+async def test_what_is_known_of_an_opponent_is_told_and_learned_by_our_own_players(
     tmp_path: Path,
+    is_ours: bool,
+    is_proven: bool,
+    is_casual: bool,
+    known: dict[str, float] | None,
+    kept: dict[str, float],
 ) -> None:
-    (tmp_path / "learns.py").write_text(LEARNS)
-
-    specs = {name: parse_seat(f"{tmp_path}/learns.py:Learns?of={name}") for name in "ab"}
-    makers = {name: SeatMaker(specs[name], name, Equipment()) for name in "ab"}
-
-    def seat(name: str) -> ProcessSeat:
-        return ProcessSeat(name, makers[name].worker)
-
-    journal = Journal(tmp_path / "j.db")
-    assert await game_of_passes(journal, (seat("a"), seat("b"))) == ["{}", "{}"]
-    assert (journal.style_of("b"), journal.style_of("a")) == ({"a": 0.25}, {"b": 0.25})
-    journal.close()
-    again = Journal(tmp_path / "j.db")
-    told = await game_of_passes(again, (seat("b"), seat("a")))
-    for maker in makers.values():
-        await maker.close()
-    assert told == ["{'b': 0.25}", "{'a': 0.25}"]
-    assert (again.style_of("b"), again.style_of("a")) == ({"a": 0.5}, {"b": 0.5})
-    again.close()
-
-
-async def test_a_guest_is_told_nothing_of_it_and_not_listened_to(tmp_path: Path) -> None:
-    journal = Journal(tmp_path / "j.db")
-    journal.store_style("one", {"soft": 1.0})
-    journal.store_style("two", {"soft": 1.0})
-    seats = Passer("one", Belief(style={"greedy": 1.0})), Passer("two")
-    await game_of_passes(journal, seats)
-    for seat in seats:
-        offer = seat.heard[0]
-        assert isinstance(offer, NewGame)
-        assert offer.known_style is None
-    thoughts = [one for one in next(journal.finished()).records if isinstance(one, Thought)]
-    assert [thought.belief for thought in thoughts] == [Belief(style={"greedy": 1.0})] * 3
-    assert journal.style_of("two") == {"soft": 1.0}
-    journal.close()
-
-
-async def test_how_somebody_plays_is_not_kept_under_a_name_that_anybody_may_use(
-    tmp_path: Path,
-) -> None:
-    journal = Journal(tmp_path / "j.db")
-    for name in ("ann", "bob"):
-        journal.store_style(name, {"soft": 1.0})
-    for unproven, casual in ((True, False), (False, True), (False, False)):
-        ours, guest = Passer("ann", Belief(style={"greedy": 1.0})), Passer("bob")
-        ours.is_ours = True
-        names = frozenset({"bob"}), frozenset({"bob"} if unproven else ())
-        async with hosted(journal, (ours, guest), *names) as (host, _):
-            host.is_casual = casual  # some moves may be those of hints
+    with closing(Journal(tmp_path / "j.db")) as journal:
+        for name in ("ann", "bob"):
+            journal.store_style(name, SOFT)
+        seat, bob = Passer("ann", Belief(style=GREEDY)), Passer("bob")
+        seat.is_ours = is_ours
+        names = frozenset({"bob"}), frozenset[str]() if is_proven else frozenset({"bob"})
+        async with hosted(journal, (seat, bob), *names) as (host, _):
+            host.is_casual = is_casual
             await host.run()
-        offer = ours.heard[0]
-        assert isinstance(offer, NewGame)
-        kept = journal.style_of("bob")
-        assert offer.known_style == (None if unproven else {"soft": 1.0})
-        assert kept == ({"soft": 1.0} if unproven or casual else {"greedy": 1.0})
-    journal.close()
+        for heard, told in ((seat.heard, known), (bob.heard, None)):
+            offer = heard[0]
+            assert isinstance(offer, NewGame)
+            assert offer.known_style == told
+        assert (journal.style_of("ann"), journal.style_of("bob")) == (SOFT, kept)
+        (game,) = journal.finished()
+        thoughts = [one.belief for one in game.records if isinstance(one, Thought)]
+        assert thoughts == [Belief(style=GREEDY)] * 3
 
 
 # --- a journal that fails -------------------------------------------------------------------------
@@ -478,13 +358,11 @@ class Failing(Journal):
     def __init__(self, path: Path, kind: type[Record], error: JournalError | None = None) -> None:
         super().__init__(path)
         self.kind: type[Record] | None = kind
-        self.failed = asyncio.Event()
         self._error = error or JournalError("the disk is full")
 
     async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
         if self.kind is not None and any(isinstance(record, self.kind) for record in records):
             self.kind = None
-            self.failed.set()
             raise self._error
         await super().append(game, records, last=last)
 
@@ -497,43 +375,36 @@ async def play_with(journal: Failing) -> tuple[list[Message], ...]:
     return seats[0].heard, seats[1].heard, watched
 
 
-@pytest.mark.parametrize("kind", [TurnRecord, Ended])
+class Lost(Failing):
+    """A journal that another host has, once it has failed."""
+
+    async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
+        if self.kind is None:
+            raise LeaseLost("another host took the lease")
+        await super().append(game, records, last=last)
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [(TurnRecord, LeaseLost("")), (Ended, LeaseLost("")), (TurnRecord, JournalError("full"))],
+)
 async def test_a_game_that_another_host_has_ends_here_without_a_word(
-    tmp_path: Path, kind: type[Record]
+    tmp_path: Path, kind: type[Record], error: JournalError
 ) -> None:
-    journal = Failing(tmp_path / "j.db", kind, LeaseLost(""))
-    seats = Passer("a"), Passer("b")
+    journal, seats = Lost(tmp_path / "j.db", kind, error), (Passer("a"), Passer("b"))
     async with hosted(journal, seats) as (host, watched):
         game = asyncio.create_task(host.run())
-        await journal.failed.wait()
-        heard = [len(each) for each in (seats[0].heard, seats[1].heard, watched)]
-        for _ in range(10):
+        while not host.is_given_up:  # noqa: ASYNC110 - nobody tells of it
             await asyncio.sleep(0)
-        assert [len(each) for each in (seats[0].heard, seats[1].heard, watched)] == heard
+        unsaid = GameOver | Played if kind is TurnRecord else GameOver
+        everybody = (seats[0].heard, seats[1].heard, watched)
+        assert not any(isinstance(said, unsaid) for heard in everybody for said in heard)
         assert not game.done()
         game.cancel()
         await asyncio.wait([game])
     assert game.cancelled()
     (kept,) = journal.unfinished()
     assert not any(isinstance(record, kind) for record in kept.records)
-    journal.close()
-
-
-async def test_a_game_that_another_host_has_is_not_voided_either(tmp_path: Path) -> None:
-    class Lost(Failing):
-        async def append(self, game: str, records: Sequence[Record], *, last: bool = False) -> None:
-            if self.kind is None:
-                raise LeaseLost("another host took the lease")
-            await super().append(game, records, last=last)
-
-    journal, seats = Lost(tmp_path / "j.db", TurnRecord), (Passer("a"), Passer("b"))
-    async with hosted(journal, seats) as (host, _):
-        game = asyncio.create_task(host.run())
-        while not host.is_given_up:  # noqa: ASYNC110 - nobody tells of it
-            await asyncio.sleep(0)
-        game.cancel()
-        await asyncio.wait([game])
-    assert not any(isinstance(each, GameOver) for seat in seats for each in seat.heard)
     journal.close()
 
 
@@ -560,26 +431,12 @@ async def test_a_verdict_that_cant_be_kept_is_told_to_nobody(tmp_path: Path) -> 
 # --- a host that stops in good order --------------------------------------------------------------
 
 
-class Thinker(Passer):
-    """A seat that is asked, and thinks."""
-
-    def send(self, message: Message) -> None:
-        if isinstance(message, YourTurn):
-            self.asked.set()
-        else:
-            super().send(message)
-
-    def __init__(self, name: str) -> None:
-        super().__init__(name)
-        self.asked = asyncio.Event()
-
-
 async def test_the_clock_stops_with_the_host_to_the_millisecond(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "j.db")
-    seat, whole_ms = Thinker("a"), TimeControl().initial_ms
+    seat, whole_ms = Waiter("a"), TimeControl().initial_ms
     async with hosted(journal, (seat, Passer("b"))) as (host, _):
         game = asyncio.create_task(host.run())
-        await seat.asked.wait()
+        await seat.turns.get()
         await asyncio.sleep(0.02)  # less than the interval of notes
         before = host.book.clocks(now_ms())
         game.cancel()
@@ -644,3 +501,49 @@ async def test_nobody_is_charged_while_the_host_is_blocked(tmp_path: Path) -> No
     charged = [turn.host_lag_ms for turn in host.book.turns]
     assert len(charged) == 6
     assert min(charged) >= 1_000 * Late.BLOCK_S - 2 * EVERY_MS
+
+
+# --- spectators are told in order, and nobody waits for hundreds of them --------------------------
+
+MANY = 10 * AT_ONCE
+
+
+async def test_hundreds_are_told_in_order_a_few_in_each_turn() -> None:
+    audience, told = Audience(), list[tuple[int, int]]()
+
+    def hear(number: int, message: Message) -> None:
+        assert isinstance(message, Pong)
+        told.append((number, message.id))
+
+    for number in range(MANY):
+        audience.join(partial(hear, number))
+    audience.send(Pong(id=1))
+    audience.send(Pong(id=2))
+    assert not told, "whoever plays is told first"
+    await asyncio.sleep(0)
+    assert 0 < len(told) <= AT_ONCE, "others have their turn in between"
+    await audience.all_sent()
+    assert told == [(number, message) for message in (1, 2) for number in range(MANY)]
+
+
+async def test_who_comes_or_goes_meanwhile_misses_nothing_and_hears_nothing_twice() -> None:
+    audience, told = Audience(), dict[str, list[int]]()
+
+    def spectator(name: str) -> Spectator:
+        heard = told.setdefault(name, [])
+        return lambda message: heard.append(message.id)  # type: ignore[union-attr]
+
+    for number in range(AT_ONCE):
+        audience.join(spectator(f"{number}"))
+    stays, leaves, again, late = map(spectator, ("stays", "leaves", "again", "late"))
+    for one in (stays, leaves, again):
+        audience.join(one)
+    audience.send(Pong(id=1))
+    audience.leave(leaves)
+    audience.join(again)  # it has been shown the game as it is after this message
+    audience.join(late)
+    audience.send(Pong(id=2))
+    await audience.all_sent()
+    assert told["stays"] == [1, 2]
+    assert told["leaves"] == []
+    assert told["again"] == told["late"] == [2]

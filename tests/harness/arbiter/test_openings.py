@@ -16,11 +16,11 @@ from bot.seat.player_view import Watched
 from engine.notation.gcg import read_gcg
 from engine.notation.replaying import replay
 from engine.rules.position import tiles_of
-from harness.arbiter.records import Draws, Ended, Record, new_game
+from harness.arbiter.records import Draws, Record, new_game
 from harness.arbiter.scorebook import Scorebook
 from harness.cli.watch import Followed
 from harness.matches.results import game_record
-from protocol.messages import NewGame, Played, Started, YourTurn
+from protocol.messages import NewGame, Started
 from protocol.parts import TimeControl
 
 ALPHABET = words().distribution.alphabet
@@ -78,10 +78,9 @@ def test_a_mirrored_pair_has_the_same_draws_from_an_opening() -> None:
         assert one.book.game == other.book.game
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_committed_game_from_an_opening_can_be_checked(seed: int) -> None:
+def test_a_committed_game_from_an_opening_can_be_checked() -> None:
     play = begun().start()
-    play.play_out(random_policy(seed))
+    play.play_out(random_policy(0))
     offer, verdict = play.offered(0), play.verdict(1)
     assert verdict.opening_racks == RACKS
     assert verdict.secret is not None
@@ -105,13 +104,11 @@ def test_the_racks_of_a_game_with_a_known_seed_are_not_opened() -> None:
     assert play.verdict(0).opening_racks is None
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_it_is_restored_seen_and_written_as_it_was_played(seed: int) -> None:
-    play, policy = begun(), random_policy(seed)
+def test_it_is_restored_seen_and_written_as_it_was_played() -> None:
+    play = begun()
     play.watch()
     play.start()
-    while not play.table.over:
-        play.move(policy(play))
+    play.play_out(random_policy(0))
     records = [msgspec.json.decode(msgspec.json.encode(each), type=Record) for each in play.records]
     again = Scorebook.restored(records, None, words())
     assert again.game == play.book.game
@@ -121,37 +118,25 @@ def test_it_is_restored_seen_and_written_as_it_was_played(seed: int) -> None:
     assert gcg.opening == OPENING
     found = replay(gcg, again.rules)
     assert play.book.game is not None
-    assert found.after(0).racks == tuple(
-        tuple(sorted(rack)) for rack in play.book.game.opening_racks
-    )
+    racks = tuple(tuple(sorted(rack)) for rack in play.book.game.opening_racks)
+    assert found.after(0).racks == racks
     assert found.final.board == play.book.game.position.board
     assert found.final.scores == play.result.scores
 
 
 def test_a_game_that_never_began_is_written_with_its_players() -> None:
-    told = "lost without a game: not ready in time"
     play = begun()
-    nothing = (0, 0)
-    ended = Ended(
-        seq=1,
-        outcome="no_show",
-        winner=1,
-        scores=nothing,
-        message=told,
-        racks=("", ""),
-        rack_adjustments=nothing,
-        time_penalties=nothing,
-        clocks=nothing,
-    )
-    book = Scorebook.restored([play.book.opened, ended], None, words())
-    gcg = read_gcg(game_record(book, "Game 1"))
+    play.come(1)
+    play.ready(1)
+    play.wait(play.book.opened.time.ready_ms)
+    gcg = read_gcg(game_record(play.book, "Game 1"))
     players = play.book.opened.players
     assert tuple(player.name for player in gcg.players) == players
     assert (gcg.title, gcg.events) == ("Game 1", ())
-    assert gcg.note == f"{players[1]} wins, 0 to 0 ({told})"
+    assert gcg.note == f"{players[1]} wins, 0 to 0 ({play.result.message})"
 
 
-@pytest.mark.parametrize("turns", [0, 1, 4])
+@pytest.mark.parametrize("turns", [0, 1, 8])
 def test_who_comes_late_knows_the_opening(turns: int) -> None:
     play, policy = begun().start(), random_policy(5)
     for _ in range(turns):
@@ -181,28 +166,10 @@ def test_who_comes_late_knows_the_opening(turns: int) -> None:
         assert view.rack == game.position.racks[seat]
 
 
-def test_a_player_that_keeps_its_own_board_has_that_of_the_arbiter() -> None:
-    play, policy = begun().start(), random_policy(2)
-    for _ in range(8):
-        play.move(policy(play))
-    for seat in (0, 1):
-        watched = Watched(play.offered(seat), play.book.rules, Resources(words()), 0)
-        for message in play.events[seat]:
-            match message:
-                case Started():
-                    watched.started(message)
-                case Played():
-                    watched.played(message)
-                case YourTurn():
-                    before = watched.view.position
-                    watched.turn(message)
-                    assert watched.view.position == before
-
-
 def test_an_opening_that_is_none_is_declined() -> None:
     offer = msgspec.structs.replace(begun().start().offered(0), opening="15/15 / 0/0 0")
     book = begun().book
-    with pytest.raises(Declined, match=r"^the opening: board: 2 rows; the standard board has 15$"):
+    with pytest.raises(Declined, match="opening: board"):
         Watched(offer, book.rules, Resources(words()), 0)
-    with pytest.raises(ValueError, match=r"^this game can't be shown: the opening: board: 2 rows"):
+    with pytest.raises(ValueError, match="opening: board"):
         Followed.offered(offer, 0)

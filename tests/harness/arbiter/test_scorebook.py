@@ -1,4 +1,4 @@
-"""A game that is rebuilt from its records is the game that was on."""
+"""A game that is rebuilt from its records is the game that was on, and goes on in a new host."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ from tables import GAME, MINUTE, NONCES, START_MS, Play, book_of, random_policy,
 from harness.arbiter.records import Began, ClockNote, Record, TurnRecord
 from harness.arbiter.scorebook import Scorebook
 from harness.arbiter.table import Table
-from protocol.messages import Refused, Resign, YourTurn
+from protocol.messages import Refused, Resign
 from protocol.parts import TimeControl
 
-TIME = TimeControl(initial_ms=5 * MINUTE, lag_ms=100)
+READY_MS = 5_000
+TIME = TimeControl(initial_ms=5 * MINUTE, lag_ms=100, ready_ms=READY_MS)
 
 
 def state(book: Scorebook) -> tuple[object, ...]:
@@ -44,7 +45,13 @@ def check_restored(play: Play) -> None:
         assert older.clocks(0)[seat] >= play.book.clocks(play.now)[seat]
 
 
-@pytest.mark.parametrize("seed", range(6))
+def back(play: Play, *seats: int) -> None:
+    for seat in seats:
+        play.come(seat)
+        play.ready(seat)
+
+
+@pytest.mark.parametrize("seed", range(3))
 def test_a_game_can_be_restored_at_every_point(seed: int) -> None:
     play, policy = Play(TIME), random_policy(seed)
     check_restored(play)
@@ -61,13 +68,11 @@ def test_a_game_can_be_restored_at_every_point(seed: int) -> None:
             play.leave(seat)
             play.wait(400)
             check_restored(play)
-            play.come(seat)
-            play.ready(seat)
+            back(play, seat)
         if turn == 4:
             play.carry_out(play.table.fail(1 - play.seat, "crash", "signal 9", play.now))
             check_restored(play)
-            play.come(1 - play.seat)
-            play.ready(1 - play.seat)
+            back(play, 1 - play.seat)
         play.move(policy(play), after_ms=250, lag_ms=40)
         check_restored(play)
         if play.table.over:
@@ -100,29 +105,6 @@ def in_a_new_host(play: Play, note: ClockNote | None, *, down_ms: int) -> Play:
     return again
 
 
-def test_the_time_that_a_host_was_down_is_charged_to_nobody() -> None:
-    play = Play(TIME).start()
-    play.move("-", after_ms=1_000)
-    play.wait(10_000)
-    note = play.note()
-    play.wait(250)  # and here the host dies
-    again = in_a_new_host(play, note, down_ms=10**8)
-    again.wait(5_000)
-    assert again.book.clocks(again.now) == (299_000, 290_000), "the clock stands still"
-    again.come(0)
-    again.ready(0)
-    assert again.book.clocks(again.now) == (299_000, 290_000), "also while only the other is back"
-    again.come(1)
-    again.ready(1)
-    again.wait(1_000)
-    assert again.book.clocks(again.now) == (299_000, 289_000)
-    assert again.asked().deadline_ms == again.book.limit() - 10_000
-    again.move("-", after_ms=500)
-    turn = again.records[-1]
-    assert isinstance(turn, TurnRecord)
-    assert turn.think_ms == 11_500
-
-
 def test_a_note_of_an_earlier_turn_says_nothing_about_this_one() -> None:
     play = Play(TIME).start()
     play.wait(40_000)
@@ -143,14 +125,14 @@ def test_after_a_restart_a_game_goes_on_to_the_same_end() -> None:
     for number, text in enumerate(texts):
         if number % 4 == 2:
             play = in_a_new_host(play, play.note(), down_ms=3_000)
-            for seat in (0, 1):
-                play.come(seat)
-                play.ready(seat)
+            back(play, 0, 1)
         play.move(text, after_ms=100)
     assert play.result == straight.result
-    assert [record for record in play.records if isinstance(record, TurnRecord)] == [
-        record for record in straight.records if isinstance(record, TurnRecord)
-    ]
+    played, expected = (
+        [record for record in one.records if isinstance(record, TurnRecord)]
+        for one in (play, straight)
+    )
+    assert played == expected
 
 
 def test_a_refused_move_that_is_repeated_after_a_restart_gets_its_answer_again() -> None:
@@ -158,12 +140,8 @@ def test_a_refused_move_that_is_repeated_after_a_restart_gets_its_answer_again()
     move = play.the_move("nonsense")
     play.say(0, move)
     again = in_a_new_host(play, play.note(), down_ms=0)
-    for seat in (0, 1):
-        again.come(seat)
-        again.ready(seat)
-    asked = again.events[0][-1]
-    assert isinstance(asked, YourTurn)
-    assert asked.attempt == 2
+    back(again, 0, 1)
+    assert again.asked().attempt == 2
     again.hear(0, move)
     (refused,) = again.told(0, Refused)
     assert isinstance(refused, Refused)
@@ -174,7 +152,7 @@ def test_a_refused_move_that_is_repeated_after_a_restart_gets_its_answer_again()
 
 def test_records_that_are_no_game_are_refused() -> None:
     play = Play().start()
-    with pytest.raises(ValueError, match="the first record of a game is 'opened'"):
+    with pytest.raises(ValueError, match="'opened'"):
         Scorebook.restored(play.records[1:], None, words())
 
 
@@ -186,3 +164,57 @@ def test_before_the_start_nothing_runs() -> None:
     assert book.elapsed(START_MS + 5) == 0
     book.take(Began(nonces=NONCES))
     assert (book.on_turn, book.next_seq, book.bag_count) == (0, 1, 86)
+
+
+# --- whose clock stands still after the host was down, and for how long ---------------------------
+
+
+@pytest.fixture
+def killed() -> Play:
+    """A host that is back after it died in the second turn, 2 s into it; nobody has come yet."""
+    before = Play(TIME).start()
+    before.move(after_ms=1_000)
+    before.wait(2_000)
+    note = before.note()
+    before.wait(250)  # after its last note
+    return in_a_new_host(before, note, down_ms=10**8)
+
+
+def test_the_clock_stands_still_until_the_seat_to_move_is_back(killed: Play) -> None:
+    killed.wait(3_000)
+    back(killed, 0)
+    killed.wait(1_000)
+    killed.come(1)
+    assert killed.offered(1).clocks == (299_000, 298_000)
+    killed.ready(1)
+    assert killed.asked().clocks == (299_000, 298_000)
+    assert killed.asked().deadline_ms == killed.book.limit() - 2_000
+    killed.move(after_ms=500)
+    turn = killed.records[-1]
+    assert isinstance(turn, TurnRecord)
+    assert (turn.think_ms, turn.clocks) == (2_500, (299_000, 297_500))
+
+
+def test_nobody_is_waited_for_longer_than_ready_ms(killed: Play) -> None:
+    killed.wait(READY_MS + 200)
+    assert killed.book.clocks(killed.now) == (299_000, 297_800)
+
+
+@pytest.mark.parametrize(("away_ms", "left_ms"), [(2_000, 299_000), (READY_MS, 298_000)])
+def test_a_seat_that_is_not_back_yet_pays_nothing_for_the_others_haste(
+    killed: Play, away_ms: int, left_ms: int
+) -> None:
+    back(killed, 1)
+    killed.move(after_ms=1_000)
+    killed.wait(away_ms)
+    back(killed, 0)
+    assert killed.asked().clocks == (left_ms, 297_000)
+
+
+def test_who_has_been_back_and_leaves_again_has_his_clock_running(killed: Play) -> None:
+    back(killed, 0)
+    killed.leave(0)
+    back(killed, 1)
+    killed.move(after_ms=1_000)
+    killed.wait(1_000)
+    assert killed.book.clocks(killed.now) == (298_000, 297_000)

@@ -69,55 +69,30 @@ def test_candidates_are_legal_moves_with_all_their_figures(tilewire: CommandLine
     }
     assert len(found["candidates"]) == 3
     for rank, one in enumerate(found["candidates"], start=1):
-        assert one["rank"] == rank
-        assert legal[one["move"]] == one["score"]
+        assert (one["rank"], one["score"]) == (rank, legal[one["move"]])
         assert 0 < one["win"] < 1
-        assert one["win_error"] > 0
-        assert one["equity_error"] > 0
+        assert min(one["win_error"], one["equity_error"]) > 0
     assert found["cgp"].split()[:4] == POSITION.split()[:4]
     assert found["plies"] == 2
-    assert [one["turns"] for one in found["after_best"]] == [found["candidates"][0]["samples"]] * 2
     verdict = found["verdict"]
     assert verdict["best"] == found["candidates"][0]["move"]
-    next_best = found["candidates"][1]
-    assert verdict["ahead_of_next"]["move"] == next_best["move"]
-    assert verdict["ahead_of_next"]["win"] == pytest.approx(
-        found["candidates"][0]["win"] - next_best["win"]
-    )
+    assert verdict["ahead_of_next"]["move"] == found["candidates"][1]["move"]
     assert verdict["ahead_of_played"] is verdict["phony"] is verdict["not_compared"] is None
 
 
-def test_time_ends_it(tilewire: CommandLine) -> None:
+def test_time_ends_it_and_one_rollout_says_nothing(tilewire: CommandLine) -> None:
     assert tilewire.json("analyze", POSITION, "--time", "30ms")["rollouts"] > 1
-
-
-def test_candidates_that_are_level_are_all_named(tilewire: CommandLine) -> None:
-    options = (f"{SHORT_GAME}@2", "--rollouts", 280)
-    verdict = tilewire.json("analyze", *options)["verdict"]
-    assert len(verdict["rivals"]) > 3
-    assert not verdict["certain"]
-    assert tilewire("analyze", *options) == 0
-    assert " can't be told from it" in flat(tilewire.out)
-    marked = re.findall("[≈?] .*%", tilewire.out.partition("≈, ?:")[0])
-    assert len(marked) == len(verdict["rivals"]), "the table marks those that the sentence counts"
-
-
-def test_too_little_to_say_anything(tilewire: CommandLine) -> None:
     found = tilewire.json("analyze", POSITION, "--rollouts", 1)
     assert found["candidates"][1]["win"] is None
     assert found["verdict"]["ahead_of_next"] is None
-    assert "1 rollout" in found["verdict"]["text"]
 
 
 def test_tiles_that_the_opponent_is_known_to_hold(tilewire: CommandLine) -> None:
-    known, some = (f"{EMPTY} CUUVVWW/{rack} 0/0 0" for rack in ("AEEINRT", "AEE"))
-    assert tilewire("analyze", some, *FEW) == 0
-    assert "86 in the bag, the opponent holds AEE" in tilewire.out
-    unknown = tilewire.json("analyze", f"{EMPTY} CUUVVWW/ 0/0 0", *FEW)
-    scores = [
-        tilewire.json("analyze", cgp, *FEW)["after_best"][0]["score"] for cgp in (known, some)
-    ]
-    assert len({*scores, unknown["after_best"][0]["score"]}) == 3
+    replies = set()
+    for known in ("AEEINRT", "AEE", ""):
+        found = tilewire.json("analyze", f"{EMPTY} CUUVVWW/{known} 0/0 0", *FEW)
+        replies.add(found["after_best"][0]["score"])
+    assert len(replies) == 3
 
 
 # --- late in the game ---------------------------------------------------------------------------
@@ -125,24 +100,18 @@ def test_tiles_that_the_opponent_is_known_to_hold(tilewire: CommandLine) -> None
 
 def test_an_empty_bag_is_solved(tilewire: CommandLine) -> None:
     found = tilewire.json("analyze", f"{GAME}@22", "--candidates", 4)
-    assert found["exact"]
-    assert found["plies"] is None
-    assert found["rollouts"] == 0
-    assert found["nodes"] > 0
+    assert (found["exact"], found["plies"], found["rollouts"]) == (True, None, 0)
     assert found["verdict"]["proven"]
     assert all(one["proven"] for one in found["candidates"])
-    assert {one["equity_error"] for one in found["candidates"]} == {0.0}
-    assert tilewire("analyze", f"{GAME}@22", "--candidates", 4) == 0
-    assert "The best is 12A TOU(N): " in flat(tilewire.out)
     assert tilewire("analyze", f"{GAME}@22", "--candidates", 1) == 0
-    assert "it cost 23.0 points." in flat(tilewire.out)
+    said = flat(tilewire.out)
+    assert "The best is 12A TOU(N): " in said
+    assert "it cost 23.0 points." in said
 
 
 def test_with_few_tiles_in_the_bag_rollouts_go_to_the_end(tilewire: CommandLine) -> None:
     found = tilewire.json("analyze", f"{GAME}@18", *FEW)
-    assert found["plies"] is None
-    assert not found["exact"]
-    assert len(found["after_best"]) > 2
+    assert (found["exact"], found["plies"]) == (False, None)
     assert tilewire.json("analyze", f"{GAME}@18", *FEW, "--plies", 1)["plies"] == 1
 
 
@@ -151,28 +120,12 @@ def test_nothing_is_left_but_to_pass(tilewire: CommandLine, words: Path) -> None
     assert found["verdict"]["best"] == "-"
     phony = {"code": "not_words", "words": ["JOWARI"], "lexicon": "few"}
     assert found["verdict"]["phony"] == phony
+    assert tilewire("analyze", f"{GAME}@21", "--lexicon", words) == 0
+    assert "* JOWARI is not a word of few" in tilewire.out
     found = tilewire.json("analyze", found["cgp"], "--lexicon", words)
     assert [one["move"] for one in found["candidates"]] == ["-"]
     assert found["rollouts"] == 0
     assert found["candidates"][0]["win"] is None
-
-
-@pytest.mark.parametrize(
-    ("what", "word"),
-    [
-        (f"{EMPTY} / 0/0 0", "rack"),
-        (f"{EMPTY} AEI/ 0/0 0", "AEI"),
-        (POSITION.replace("28/-7 2", "28/-7 6"), "over"),
-        (f"{SHORT_GAME}@7", "@7"),
-        (f"{SHORT_GAME}@6", "@6"),
-        (FIXTURES / "gcg" / "no_events.gcg", "turns"),
-        (FIXTURES / "gcg" / "three_players.gcg", "two"),
-    ],
-)
-def test_what_cannot_be_analysed_is_refused(tilewire: CommandLine, what: object, word: str) -> None:
-    assert tilewire("analyze", what) == 2
-    assert word in tilewire.err
-    assert tilewire.out == ""
 
 
 # --- a move that was played ---------------------------------------------------------------------
@@ -183,52 +136,23 @@ def test_the_move_that_was_played_is_one_of_them(tilewire: CommandLine) -> None:
     assert (found["line"], found["player"]) == (10, "greedy")
     assert found["cgp"].split()[1] == "?AAFIPU/"  # what the opponent holds is not looked at
     assert len(found["candidates"]) == 4
-    played = found["verdict"]["ahead_of_played"]
-    assert played["move"] == "L1 PIlAF"
-    assert played["win"] > 0
-    assert played["win_error"] > 0
-    assert tilewire("analyze", f"{GAME}@10", "--rollouts", 200, "--candidates", 3) == 0
-    assert "before line 10: greedy, ?AAFIPU, 172 : 210, 35 in the bag" in tilewire.out
-    assert "L1 PIlAF was played: it cost " in flat(tilewire.out)
+    assert found["verdict"]["ahead_of_played"]["move"] == "L1 PIlAF"
+    assert found["verdict"]["ahead_of_played"]["win"] > 0
 
 
 def test_a_move_of_ones_own_is_compared(tilewire: CommandLine) -> None:
-    found = tilewire.json("analyze", POSITION, "--rollouts", 400, "--candidates", 2, "--play", "-")
-    assert found["verdict"]["ahead_of_played"]["move"] == "-"
     assert tilewire("analyze", POSITION, "--rollouts", 400, "--candidates", 2, "--play", "-") == 0
     assert "pass was played: it cost" in flat(tilewire.out)
     assert "1,000.0" not in tilewire.out, "no equity ranks a pass"
     other = tilewire.json("analyze", f"{GAME}@10", *FEW, "--play", "L4 AFA.")
     assert other["verdict"]["ahead_of_played"]["move"] == "L4 AFA."
-    for what, play in ((POSITION, "8D ZZZ"), (POSITION, "ZZZ"), (GAME, "-")):
-        assert tilewire("analyze", what, "--play", play) == 2
+    for play in ("8D ZZZ", "ZZZ"):
+        assert tilewire("analyze", POSITION, "--play", play) == 2
         assert "--play" in tilewire.err
-
-
-def test_why_the_best_move_is_better_is_there_for_programs_too(tilewire: CommandLine) -> None:
-    found = tilewire.json("analyze", f"{GAME}@10", "--rollouts", 400, "--candidates", 3)
-    assert re.search(r"keeps \S+ .*, not AU ", found["verdict"]["why"])
-    best = tilewire.json("analyze", f"{GAME}@6", "--rollouts", 64, "--candidates", 1)
-    assert best["verdict"]["why"] is None
-
-
-def test_a_phony_is_compared_and_never_best(tilewire: CommandLine, words: Path) -> None:
-    options = (f"{SHORT_GAME}@2", "--lexicon", words, "--rollouts", 300)
-    found = tilewire.json("analyze", *options)
-    verdict = found["verdict"]
-    assert verdict["phony"] == {"code": "not_words", "words": ["SeA"], "lexicon": "few"}
-    assert verdict["ahead_of_played"]["move"] == "H8 .eA"
-    assert verdict["best"] != "H8 .eA"
-    assert "H8 .eA" not in verdict["rivals"]
-    assert tilewire("analyze", *options) == 0
-    assert "H8 (S)eA*" in tilewire.out
-    assert "* SeA is not a word of few" in tilewire.out
 
 
 def test_an_exchange_whose_tiles_are_not_recorded(tilewire: CommandLine) -> None:
     path = FIXTURES / "gcg" / "exchanges.gcg"
-    assert tilewire("analyze", f"{path}@4", *FEW) == 0
-    assert "can't be compared" in flat(tilewire.out)
     verdict = tilewire.json("analyze", f"{path}@4", *FEW)["verdict"]
     assert verdict["ahead_of_played"] is None
     assert "not recorded" in verdict["not_compared"]
@@ -246,45 +170,23 @@ def test_the_position_at_the_end_of_an_unfinished_game(tilewire: CommandLine) ->
 
 def test_a_game_is_reviewed_turn_by_turn(tilewire: CommandLine) -> None:
     assert tilewire("analyze", GAME, "--rollouts", 400, "--candidates", 3) == 0
-    lines = tilewire.out.splitlines()
-    # It opens with what cost most, and why.
-    assert lines[0] == "The 3 costliest turns:"
     opening, sheet = tilewire.out.split("\n\n")[:2]
-    costly = opening.split("\n  line ")
-    assert len(costly) == 4
-    (tenth,) = (flat(turn) for turn in costly if turn.startswith("10, greedy: "))
-    assert "L1 PIlAF" in tenth
-    assert re.search(r" 1\d\.\d % ± \S+ and [23]\d\.\d points ± ", tenth)
-    (endgame,) = (flat(turn) for turn in costly if turn.startswith("19, static: "))
-    assert "It cost 12.0 points." in endgame, "no chance to win was lost"
-
-    head, *rows = sheet.splitlines()
-    assert head.split() == [
-        *("line", "player", "played", "best", "before", "after", "cost", "±", "points", "grade")
-    ]
-    assert [int(row[:4]) for row in rows[:23]] == list(range(1, 24))
-    assert "✓" in rows[1]
-    costs = [cells[at] for cells in map(str.split, rows[:23]) for at in (-4, -2)]
-    assert any(cost.startswith("−") for cost in costs) == ("below 0: " in sheet)
-    for before, after, cost in (
-        [float(cell.replace("−", "-")) for cell in row.split()[-6:-3]] for row in rows[:23]
-    ):
+    costly = dict(turn.split(", ", 1) for turn in opening.split("\n  line ")[1:])
+    assert len(costly) == 3, "it opens with what cost most"
+    assert "L1 PIlAF" in flat(costly["10"])
+    assert "It cost 12.0 points." in flat(costly["19"]), "no chance to win was lost"
+    rows = sheet.splitlines()[1:24]
+    assert [int(row[:4]) for row in rows] == list(range(1, 24))
+    for row in rows:
+        before, after, cost = (float(cell.replace("−", "-")) for cell in row.split()[-6:-3])
         assert before - after == pytest.approx(cost, abs=0.11), "cost: the difference"
-    static, greedy = (
-        next(x for x in lines if x.startswith(f"{n}: ")) for n in ("static", "greedy")
-    )
-    assert "mean loss" in static
-    assert "mean loss" in greedy
-    assert "over 12 turns" in flat(tilewire.out)
-    assert "over 11 turns" in flat(tilewire.out)
-    assert max(map(len, lines)) <= 80
+    assert max(map(len, tilewire.out.splitlines())) <= 80
 
 
 def test_a_review_for_programs_is_a_line_a_turn(tilewire: CommandLine) -> None:
     assert tilewire("analyze", SHORT_GAME, *FEW, "--json") == 0
     turns = [json.loads(line) for line in tilewire.out.splitlines()]
     assert [turn["line"] for turn in turns] == [1, 2, 3, 4, 5]
-    assert [turn["player"] for turn in turns] == ["anna", "bert", "anna", "bert", "anna"]
     assert turns[4]["racks"], "its rack is not recorded"
     assert [turn["verdict"]["ahead_of_played"]["move"] for turn in turns[:4]] == [
         *("8D WORDS", "H8 .eA", "-GV", "-")
@@ -313,11 +215,7 @@ def test_the_cost_of_a_play_without_its_rack_is_over_racks_that_may_have_been(
     wins = [each["ahead_of_played"]["win"] for each in racks]
     assert cost["win"] == pytest.approx(fmean(wins, weights))
     assert cost["win_error"] > pstdev(wins) / 2, "it allows for any of the racks"
-    best = [each["best"] == found["played"] for each in racks]
-    assert found["best_in"] == sum(best)
-    assert {at for at, is_best in enumerate(best) if is_best} <= {
-        at for at, weight in enumerate(weights) if weight == pytest.approx(max(weights))
-    }
+    assert found["best_in"] == sum(each["best"] == found["played"] for each in racks)
     assert min(weights) < max(weights) / 2, "rollouts find the play bad with some racks"
 
 
@@ -416,7 +314,6 @@ def test_many_games_are_summed_up_also_after_a_kill(tilewire: CommandLine, tmp_p
         assert row["turns"] == sum(row["grades"].values())
         own = [phase for phase in tables["phases"] if phase["player"] == row["player"]]
         assert row["turns"] == sum(phase["turns"] for phase in own)
-        assert row["grades"]["large"] == sum(phase["grades"]["large"] for phase in own)
     lost = [row["lost"] for row in tables["costliest"]]
     assert lost == sorted(lost, reverse=True)
     file, _, line = tables["costliest"][0]["turn"].rpartition("@")
@@ -427,9 +324,8 @@ def test_many_games_are_summed_up_also_after_a_kill(tilewire: CommandLine, tmp_p
     assert len(links) == len(tables["costliest"])
     rows = list(csv.DictReader((out / "turns.csv").read_text().splitlines()))
     assert len(rows) == 5 + 5 + 23
-    assert {"file": file, "line": line}.items() <= {
-        key: max(rows, key=lambda row: float(row["lost"] or 0))[key] for key in ("file", "line")
-    }.items()
+    worst = max(rows, key=lambda row: float(row["lost"] or 0))
+    assert (worst["file"], worst["line"]) == (file, line)
 
     command = [*COMMAND, "analyze", *map(str, options), "--out", str(again)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
@@ -472,15 +368,12 @@ def test_games_without_racks_have_means_but_no_grades(
     assert (ann["player"], ann["part"], ann["turns"]) == ("Ann", "racks not recorded", 4)
     assert (bob["games"], bob["turns"]) == (2, 2)
     assert ann["lost"] is not None
-    assert ann["error"] is not None
     assert {*ann["grades"].values(), ann["missed"]} == {None}
-    assert not tables["phases"]
-    assert not tables["costliest"]
+    assert not tables["phases"] + tables["costliest"]
     rows = list(csv.DictReader((tmp_path / "out" / "turns.csv").read_text().splitlines()))
     assert {(row["racks"], row["grade"]) for row in rows} == {("12", "")}
     assert all(row["best"].endswith("/12") for row in rows)
     assert tilewire("analyze", tmp_path, *few, "--out", tmp_path / "out") == 0
-    assert "Ann, racks not recorded" in tilewire.out
     assert "✓ 3/12: " in tilewire.err
 
 
@@ -501,9 +394,7 @@ def test_files_that_are_no_game_are_left_out_and_told(
     left_out = [line for line in tilewire.err.splitlines() if "left out" in line]
     names = ("line.gcg", "other.gcg", "picture.gcg", "queue.gcg", "twin.gcg", "missing.gcg")
     assert [name in line for name, line in zip(names, left_out, strict=True)] == [True] * 6
-    (notices,) = (line for line in tilewire.err.splitlines() if "notices" in line)
-    assert "game.gcg (" in notices, "once a file, not each notice"
-    assert "the sheet counts" not in tilewire.err
+    assert tilewire.err.count("notices") == 1, "once a file, not each notice"
     for alias in ("Anna", "=a", "Anna=,"):
         assert tilewire("analyze", tmp_path, "--alias", alias) == 2
         assert "--alias" in tilewire.err

@@ -64,10 +64,7 @@ def test_games_of_static_players(tilewire: CommandLine, words: Path, leaves: Pat
     assert (one["words"], one["lexicon"], one["leaves"]) == (9, "few", str(leaves))
     same = ["moves", "mean_score", "turns_per_game", "bingos_per_game", "first_wins"]
     assert [one[name] for name in same] == [two[name] for name in same]
-    assert one["turns_per_game"] == round(one["moves"] / 6, 2)
-    assert 0 <= one["first_wins"] <= 1
     assert all(one[name] > 0 for name in ("games_per_s", "seconds", "peak_memory_mb"))
-    assert one["compile_seconds"] >= 0
     other = tilewire.json("bench", "selfplay", *given[:-1], "6")
     assert [other[name] for name in same] != [one[name] for name in same]
 
@@ -117,9 +114,8 @@ def test_a_seat_is_asked_under_load(tilewire: CommandLine, words: Path, tmp_path
     assert spans["of the clock"]["moves"] == 2
     assert spans["all"]["late"] == found["late"]
     for one in found["spans"]:
-        over, unused = one["overshoot_ms"], one["unused_ms"]
-        assert over["p50"] <= over["p90"] <= over["p99"] <= over["max"] < 120_000
-        assert 0 <= unused["p50"] <= unused["max"] <= 60
+        assert one["overshoot_ms"]["p50"] <= one["overshoot_ms"]["max"]
+        assert 0 <= one["unused_ms"]["p50"] <= one["unused_ms"]["max"] <= 60
 
 
 def test_a_seat_loads_the_words_of_the_rules_that_it_is_asked_by(
@@ -136,48 +132,26 @@ def test_a_seat_loads_the_words_of_the_rules_that_it_is_asked_by(
     assert [equipment.rules for equipment in given] == ["german", "english"]
 
 
-@pytest.mark.parametrize(
-    ("options", "status", "says"),
-    [
-        (("--words", "5"), 2, "--words"),
-        (("--leaves", "synthetic"), 2, "synthetic"),
-        (("--bot", f"{DIES}:Dies?port=9"), 1, "closed"),
-    ],
-)
-def test_seats_that_can_not_be_asked(
-    tilewire: CommandLine, words: Path, options: tuple[str, ...], status: int, says: str
-) -> None:
-    assert tilewire("bench", "deadlines", "--lexicon", words, *options) == status
-    assert says in tilewire.err
+def test_a_seat_that_dies_is_a_sentence(tilewire: CommandLine, words: Path) -> None:
+    bot = ("--bot", f"{DIES}:Dies?port=9")
+    assert tilewire("bench", "deadlines", "--lexicon", words, *bot) == 1
+    assert "closed" in tilewire.err
     assert tilewire.out == ""
 
 
-def test_a_server_that_dies_is_a_sentence(
-    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    @asynccontextmanager
-    async def dying(*_given: object) -> AsyncIterator[Served]:
-        raise ChannelClosed("the server did not come up: no disk")
-        yield
-
-    monkeypatch.setattr(load, "serving", dying)
-    assert tilewire("bench", "server") == 1
-    assert "no disk" in tilewire.err
-
-
-@pytest.mark.parametrize(("searching", "games"), [(0, 1), (2, 2), (5, 5)])
-def test_a_server_has_a_game_for_each_seat_that_searches(
+@pytest.mark.parametrize(("searching", "games"), [(0, 1), (5, 5)])
+def test_a_server_has_a_game_for_each_seat_that_searches_and_its_end_is_a_sentence(
     tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, searching: int, games: int
 ) -> None:
     @asynccontextmanager
     async def told(_folder: Path, settings: str) -> AsyncIterator[Served]:
         assert tomllib.loads(settings)["max_games"] == games
-        raise ChannelClosed("that will do")
+        raise ChannelClosed("the server did not come up: no disk")
         yield
 
     monkeypatch.setattr(load, "serving", told)
     assert tilewire("bench", "server", "--searching", searching) == 1
-    assert "that will do" in tilewire.err
+    assert "no disk" in tilewire.err
 
 
 def test_more_connections_than_there_may_be_files(
@@ -197,12 +171,8 @@ def test_what_plays_tell_by_tiles_kept(
     assert [(one["kept"], one["model"]) for one in rows] == [
         (kept, model) for kept in (2, 3, 3) for model in ("deterministic", "simulating")
     ]
-    for one in rows:
-        assert one["plays"] == 1
-        assert one["effective"] <= one["leaves"]
+    assert {one["plays"] for one in rows} == {1}
     assert all(0 < one["surviving"] <= 1 for one in found["rows"])
-    few, all_of_three = found["within_budget"][1], found["rows"][-1]
-    assert few["leaves"] <= all_of_three["leaves"]
 
 
 def test_words_that_are_too_short_for_a_play_are_said(
@@ -221,19 +191,16 @@ def test_one_leaf_is_looked_at_without_time(
     monkeypatch.setattr("harness.lab.bench.infer.KEPT", (2,))
     rows: list[dict[str, Any]] = tilewire.json("bench", "infer", "--plays", "1")["within_budget"]
     assert [one["leaves"] for one in rows] == [1, 1]
-    assert all(one["us_a_leaf"] > 0 for one in rows)
 
 
 def test_moves_listed_by_blanks(tilewire: CommandLine, words: Path, leaves: Path) -> None:
     given = ("--lexicon", words, "--leaves", leaves, "--games", "4")
     found = tilewire.json("bench", "generate", *given, "--threads", "2")
-    every, without, with_blank = found["all"], found["no_blank"], found["blank"]
     for name in ("positions", "placements"):
-        assert every[name] == without[name] + with_blank[name] > 0
+        assert found["all"][name] == found["no_blank"][name] + found["blank"][name] > 0
     assert found["threads"] == 2
     assert tilewire("bench", "generate", *given) == 0
     assert "all: us per position" in tilewire.out
-    assert "compile seconds" in tilewire.out
 
 
 def test_a_position_takes_as_long_in_any_number_of_threads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -258,5 +225,4 @@ def test_a_sample_of_words_is_of_the_lexicon_and_repeatable(words: Path) -> None
     assert spelt(one) == spelt(same)
     assert any(spelt(sample_words(lexicon, 4, seed)) != spelt(one) for seed in range(2, 9))
     assert one.checksum == same.checksum != lexicon.checksum
-    assert spelt(sample_words(lexicon, 9, 0)) == spelt(lexicon)
     assert sample_words(lexicon, 9, 0).checksum == lexicon.checksum

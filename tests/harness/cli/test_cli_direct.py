@@ -1,8 +1,7 @@
-"""``tilewire direct`` and ``serve --tournament``: what is typed wrong, and what is shown."""
+"""``serve --tournament``, ``direct`` and ``admin``: what goes on as begun, and what is shown."""
 
 from __future__ import annotations
 
-import socket
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -11,59 +10,47 @@ from command_line import CommandLine
 from match_samples import match_config
 
 from harness.cli.access_files import AccessFiles
-from harness.cli.asking import standings_text
+from harness.cli.asking import standings_text, state_text
 from harness.cli.directed import plan_of
 from harness.cli.failing import CommandFailed
 from harness.matches.config import write_config
 from harness.server.tokens import KnownTokens, hash_token
-from protocol.messages import StandingList
-from protocol.parts import Arrangement, RoundGame, StandingRow
+from protocol.messages import Administer, ServerState, StandingList
+from protocol.parts import (
+    Arrangement,
+    Ban,
+    Connected,
+    ListedGame,
+    PlayerHere,
+    RoundGame,
+    StandingRow,
+)
 
-URL = "ws://127.0.0.1:9"
 NO_FILES = AccessFiles(None, None, None)
 
 
-def test_the_standings_are_two_tables() -> None:
-    listed = StandingList(
-        round=2,
-        rounds=4,
-        paused=True,
-        rows=(
-            StandingRow(name="ann", points=1.5, spread=12, games=2),
-            StandingRow(
-                name="bob\x1b", points=1, spread=-12, games=1, byes=1, half_byes=2, presence="away"
-            ),
-        ),
-        games=(
-            RoundGame(number=3, players=("ann", "bob"), scores=(400, 388), outcome="corrected"),
-            RoundGame(number=4, players=("cem", "dan"), scores=(20, 0), game="g"),
-            RoundGame(number=5, players=("eve", "fay")),
-            RoundGame(number=6, players=("a", "b"), scores=(0, 0), outcome="no_show", winner=1),
-            RoundGame(number=7, players=("c", "d"), outcome="no_show", winner=None),
-        ),
-        arranged=(
-            Arrangement(round=2, names=("gus",), half=True),
-            Arrangement(round=3, names=("ann", "cem\x1b")),
-        ),
+def test_standings_name_who_rests_who_is_away_and_what_came_of_games() -> None:
+    bob = StandingRow(
+        name="bob\x1b", points=1, spread=-12, games=1, byes=1, half_byes=2, presence="away"
     )
-    shown = standings_text(listed)
+    games = (
+        RoundGame(number=3, players=("ann", "bob"), scores=(400, 388), outcome="corrected"),
+        RoundGame(number=4, players=("cem", "dan"), scores=(20, 0), game="g"),
+        RoundGame(number=7, players=("c", "d"), outcome="no_show", winner=None),
+    )
+    gus = Arrangement(round=2, names=("gus",), half=True)
+    shown = standings_text(
+        StandingList(round=2, rounds=4, rows=(bob,), games=games, arranged=(gus,))
+    )
     lines = [line.split() for line in shown.splitlines()]
-    assert shown.startswith("round 2 of 4, paused\n")
     for cells in (
-        "1 ann 2 1.5 +12",
-        "2 bob� 1 1 −12 1 + 2 × ½ away",
+        "1 bob� 1 1 −12 1 + 2 × ½ away",
         "round 2: gus has half a point a game",
-        "round 3: ann – cem�",
         "3 ann 400 388 bob corrected",
         "4 cem 20 0 dan on",
-        "5 eve fay to come",
-        "6 a 0 0 b no_show, b wins",
         "7 c d no_show, no result",
     ):
         assert cells.split() in lines
-    assert "\x1b" not in shown
-    assert "away" in shown
-    assert standings_text(StandingList(round=0)).startswith("no round has begun\n")
 
 
 def tournament(folder: Path, text: str) -> Path:
@@ -73,37 +60,6 @@ def tournament(folder: Path, text: str) -> Path:
 
 
 SWISS = 'seats = ["guest:ann", "guest:bob"]\nformat = "swiss"\nrounds = 3\n'
-OPEN = 'open = true\nformat = "swiss"\n'
-
-
-@pytest.mark.parametrize(
-    ("text", "options", "word"),
-    [
-        ('seats = ["guest:ann"]\n', (), "open = true"),
-        ("open = true\n", (), "swiss"),
-        (SWISS + 'no_show = "soon"\n', (), "no_show"),
-        (SWISS + 'no_show = "0.0004s"\n', (), "no_show"),
-        (SWISS + "waits = 1\n", (), "wait?"),
-        (SWISS + 'directors = ["a b"]\n', (), "directors"),
-        (OPEN + 'anchor = ["1500"]\n', (), "NAME=1500"),
-        (OPEN + 'anchor = ["ann=1500"]\n', (), "ann"),
-        (SWISS + 'name = ["A=Anna"]\n', (), "Anna"),
-        ('seats = ["guest:a", "guest:a"]\n', (), "a-1"),
-        ('seats = ["guest:", "static"]\n', (), "64"),
-        ('seats = ["guest:dead:beef", "static"]\n', (), "address"),
-        (SWISS + "concurrency = 3\n", (), "--max-games"),
-        (SWISS + "seed = 3\n", (), "seed"),
-        (SWISS, ("--time", "1m", "--lexicon", "x"), "lexicon, time"),
-    ],
-)
-def test_a_tournament_that_can_not_be(
-    tilewire: CommandLine, tmp_path: Path, text: str, options: tuple[str, ...], word: str
-) -> None:
-    file = tournament(tmp_path, text)
-    out = tmp_path / "out"
-    assert tilewire("serve", "--tournament", file, "--out", out, "--port", 0, *options) == 2
-    assert word in tilewire.err
-    assert not (out / "match.json").exists()
 
 
 def test_a_file_that_differs_from_what_was_begun(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -167,14 +123,10 @@ def test_registered_guests_are_given_tokens_once(
     assert (out / "entrants.txt").stat().st_mode & 0o777 == 0o600
     assert given == {name: hash_token(token) for name, token in map(str.split, text.splitlines())}
     assert given.keys() == {"ann", "v1/x"}
-    told = capsys.readouterr().err
-    assert "entrants.txt" in told
-    assert f"new tournament in {out}" in told
+    assert "entrants.txt" in capsys.readouterr().err
     assert entrants() == given
     assert (out / "entrants.txt").read_text() == text
-    told = capsys.readouterr().err
-    assert "entrants.txt" not in told
-    assert f"goes on with the tournament in {out}" in told
+    assert "entrants.txt" not in capsys.readouterr().err
     (out / "entrants.txt").write_text("ann\n")
     with pytest.raises(CommandFailed, match=r"entrants\.txt, line 1"):
         entrants()
@@ -194,28 +146,49 @@ def test_bots_of_the_house_that_ponder_need_a_core_each(
     assert "--max-games" in tilewire.err
 
 
-def test_a_port_that_is_taken_leaves_no_folder(tilewire: CommandLine, tmp_path: Path) -> None:
-    file = tournament(tmp_path, SWISS)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = taken.getsockname()[1]
-        out = tmp_path / "out"
-        assert tilewire("serve", "--tournament", file, "--out", out, "--port", port) == 1
-    assert str(port) in tilewire.err
-    assert not out.exists()
+# --- admin ----------------------------------------------------------------------------------------
 
 
-def test_no_other_command_seats_a_guest(tilewire: CommandLine, tmp_path: Path) -> None:
-    for command, *others in (("match",), ("tournament", "greedy")):
-        assert tilewire(command, "guest:ann", "static", *others) == 2
-        assert "guest:ann" in tilewire.err
-    write_config(match_config(seats=("guest:ann", "static"), names=("ann", "static")), tmp_path)
-    assert tilewire("match", "--resume", tmp_path) == 2
-    assert "tilewire serve --tournament FILE" in tilewire.err
-    assert tilewire("connect", URL, "--bot", "guest:ann") == 2
-    assert "guest:ann" in tilewire.err
-    config = tmp_path / "serve.toml"
-    config.write_text('[bots]\nann = "guest:ann"\n', encoding="utf-8")
-    assert tilewire("serve", "--config", config) == 2
-    assert "bots.ann" in tilewire.err
-    assert tilewire("serve", "--out", tmp_path) == 2
-    assert "--tournament" in tilewire.err
+def test_times_are_written_as_everywhere(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent = []
+    (tmp_path / "token").write_text("h\n")
+    who = "--name", "hannah", "--token-file", tmp_path / "token"
+
+    def ask(*asked: object) -> ServerState:
+        sent.append(asked[-2])
+        return ServerState()
+
+    monkeypatch.setattr("harness.cli.asking.ask", ask)
+    assert tilewire("admin", "ws://there", "adjust", "g", "ann", "1m", *who) == 0
+    assert tilewire("admin", "ws://there", "ban", "ann", "--for", "2h", "--why", "rude", *who) == 0
+    assert sent == [
+        Administer(action="adjust", game="g", whom="ann", ms=60_000),
+        Administer(action="ban", whom="ann", minutes=120, why="rude"),
+    ]
+
+
+def test_a_server_is_who_is_there_what_is_on_and_what_is_wrong() -> None:
+    state = ServerState(
+        players=(PlayerHere(name="ann\x1b", games=("g1", "\x1b]0;")),),
+        games=(ListedGame(game="\x1b]0;", players=("bob", "cem"), scores=(10, 12), turns=3),),
+        bans=(Ban(whom="192.0.2.0/24", why="hannah: floods"), Ban(whom="dan", minutes=7)),
+        connections=(Connected(role="arbiter", name="eve\x1b", address="192.0.2.1:7"),),
+        paused="hannah: power cut",
+        trouble="games.db can't be written: full",
+        invitations=2,
+    )
+    shown = state_text(state)
+    lines = [line.split() for line in shown.splitlines()]
+    assert shown.startswith("no game begins: hannah: power cut\n")
+    for cells in (
+        "ann� away g1 �]0;",
+        "�]0; bob – cem 10 – 12 3",
+        "192.0.2.0/24 good hannah floods",
+        "dan 7 min",
+        "2 invitations not used yet",
+        "arbiter eve� 192.0.2.1:7",
+    ):
+        assert cells.split() in lines
+    assert state_text(ServerState()) == "nobody is here"

@@ -55,26 +55,18 @@ def test_an_endgame_is_proven(tilewire: CommandLine, asks: Asks) -> None:
     found = as_json(tilewire, asks, "endgame", OUT)
     assert (found["value"], found["proven"], found["spread"]) == (11, True, 1)
     assert found["floor"] == found["ceiling"] == 11
-    assert found["scores"] == [5]
-    assert found["pv"] == [found["move"]]
-    assert found["nodes"] > 0
+    assert (found["scores"], found["pv"]) == ([5], [found["move"]])
     left_out = as_json(tilewire, asks, "endgame", OUT.replace("AET", ""))
     assert (left_out["value"], left_out["pv"]) == (11, found["pv"])
 
 
-def test_a_last_pass_ends_the_game(tilewire: CommandLine, asks: Asks) -> None:
-    stuck = f"{EMPTY}/6EAT6/{EMPTY} C/AT 0/0"
-    assert asks("endgame", f"{stuck} 5") == 0, tilewire.err
-    assert "value −1" in " ".join(tilewire.out.split())
-
-
 def test_an_endgame_for_people(tilewire: CommandLine, asks: Asks) -> None:
     assert asks("endgame", OUT) == 0
-    text = " ".join(tilewire.out.split())
-    assert text.startswith("CT, 20 : 30, 0 in the bag, the opponent holds AET")
-    assert "value +11, spread at the end +1: proven" in text
+    assert "value +11, spread at the end +1: proven" in " ".join(tilewire.out.split())
     assert asks("endgame", OUT, "--first-win") == 0
     assert "proven: a win, by 1 at least" in tilewire.out
+    assert asks("endgame", f"{EMPTY}/6EAT6/{EMPTY} C/AT 0/0 5") == 0, "a last pass ends the game"
+    assert "value −1" in " ".join(tilewire.out.split())
 
 
 def test_what_is_not_proven_is_said_not_to_be(tilewire: CommandLine) -> None:
@@ -103,21 +95,9 @@ def test_a_pre_endgame(tilewire: CommandLine, asks: Asks, model: str) -> None:
 
 
 def test_a_pre_endgame_for_people(tilewire: CommandLine, asks: Asks) -> None:
-    given = ("--top", 2, "--time", "20s", "--seed", 1)
-    assert asks("preendgame", ONE_IN_BAG, *given, tiles=MORE) == 0
-    heading, _, head, _, *rows, _, tiles, cases, compared, proven, opponent, nodes = (
-        tilewire.out.splitlines()
-    )
-    assert tiles.startswith("by the tile in the bag the best wins ")
-    assert re.fullmatch(r"(\d+) of \1 moves compared, \1 proven", compared)
-    assert proven.startswith("proven: "), "what the last column says"
-    assert opponent == "opponent: perfect, which knows the bag and your rack"
-    assert heading == "AACEETT, 20 : 20, 1 in the bag"
-    assert head.split()[:5] == ["move", "score", "leave", "win", "%"]
-    assert head.split()[-1] == "value", "of what is proven"
-    assert len(rows) == 2
-    assert "cases" in cases
-    assert "nodes" in nodes
+    assert asks("preendgame", ONE_IN_BAG, "--top", 2, "--time", "20s", tiles=MORE) == 0
+    assert re.search(r"^(\d+) of \1 moves compared, \1 proven$", tilewire.out, re.MULTILINE)
+    assert "opponent: perfect" in tilewire.out
 
 
 def test_some_moves_are_compared_and_one_is_not_dropped(tilewire: CommandLine, asks: Asks) -> None:
@@ -171,11 +151,9 @@ def test_whoever_interrupts_it_wants_to_hear_what_is_known() -> None:
         ("endgame", OUT.replace("CT/AET", "CT/AE"), (), "tilewire preendgame"),
         ("endgame", OUT.replace("CT/AET", "/AET"), (), "rack"),
         ("endgame", OUT.replace("CT/AET", "CT/AETT"), (), "T"),
-        ("endgame", OUT.replace("30 0", "30 6"), (), "over"),
         ("endgame", OUT.replace("CT/AET", "AACETT/").replace("7A7", "15"), (), "over"),
         ("endgame", OUT, ("--memory", "1M"), "memory"),
         ("preendgame", OUT, (), "tilewire endgame"),
-        ("preendgame", OUT, ("--candidates", "0"), "--candidates"),
     ],
 )
 def test_what_can_not_be_solved(

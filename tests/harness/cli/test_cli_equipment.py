@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import socket
 from dataclasses import replace
 from pathlib import Path
+from unittest.mock import AsyncMock
 
 import pytest
 from command_line import CommandLine
@@ -39,11 +39,7 @@ def tilewire(tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, tmp_path: P
 @pytest.fixture
 def nobody_plays(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have matches end before their first game."""
-
-    async def play(_self: Tournament, _screen: object) -> None:
-        pass
-
-    monkeypatch.setattr(Tournament, "play", play)
+    monkeypatch.setattr(Tournament, "play", AsyncMock())
 
 
 @pytest.fixture(scope="module")
@@ -53,15 +49,8 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "few.txt").write_text("cat\nact\nat\n")
     (folder / "broken").write_text("nothing of the sort")
     (folder / "percent.csv").write_text(",0,1\n1,100,75\n")
-    tiles = load_distribution()
-    more = folder / "more.csv"
-    letters = [f"{chr(0x430 + at)}" for at in range(30)]
-    rows = ["?,?,2,0,0", *(f"{one.upper()},{one},3,1,{at % 2}" for at, one in enumerate(letters))]
-    more.write_text("\n".join(rows) + "\n", encoding="utf-8")
-    cyrillic = load_distribution(str(more))
-    table = leaves_worth(cyrillic, {(29,): 3.0})
-    write_klv(folder / "cyrillic.klv2", table)
-    write_klv(folder / "zero.klv2", LeaveTable.zero(tiles))
+    write_klv(folder / "polish.klv2", leaves_worth(load_distribution("polish"), {(29,): 3.0}))
+    write_klv(folder / "zero.klv2", LeaveTable.zero(load_distribution()))
     return folder
 
 
@@ -77,7 +66,7 @@ def files(made: Path, tmp_path: Path) -> Path:
     [
         (("--lexicon", "nosuch"), "'nosuch'"),
         (("--leaves", "broken"), "broken"),
-        (("--leaves", "cyrillic.klv2"), "cyrillic.klv2"),
+        (("--leaves", "polish.klv2"), "polish.klv2"),
         (("--winprob", "percent.csv"), "percent.csv, line 2"),
         (("--threads", "0"), "--threads"),
     ],
@@ -95,35 +84,27 @@ def test_what_is_wrong_is_one_sentence_and_nothing_starts(
     assert not (files / "out").is_file()
 
 
-def test_players_that_would_share_a_core(
-    tilewire: CommandLine, files: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("os.sched_getaffinity", lambda _process: set(range(4)))
-    many = ("--lexicon", "few.txt", "--concurrency", "2", "--threads", "3")
-    assert tilewire(*COMMANDS["match"], *many) == 2
-    assert "--concurrency 2" in tilewire.err
-
-
 @pytest.mark.parametrize(
     ("command", "options"),
     [
-        ("match", ("--concurrency", "2")),
-        ("match", ("--threads", "2")),
-        ("serve", ("--max-games", "4")),
-        ("connect", ("--threads", "4")),
+        ("match", "--threads 3 --concurrency 2"),
+        ("match", "--ponder --concurrency 2"),
+        ("match", "--ponder --threads 2"),
+        ("serve", "--ponder --max-games 4"),
+        ("connect", "--ponder --threads 4"),
     ],
 )
-def test_players_without_cores_of_their_own_do_not_ponder(
+def test_players_that_would_share_a_core_are_refused(
     tilewire: CommandLine,
     files: Path,
     monkeypatch: pytest.MonkeyPatch,
     command: str,
-    options: tuple[str, str],
+    options: str,
 ) -> None:
     monkeypatch.setattr("os.sched_getaffinity", lambda _process: {0, 1, 2})
-    few = ("--lexicon", "few.txt", "--ponder")
-    assert tilewire(*COMMANDS[command], *few, *options) == 2
-    assert options[0] in tilewire.err
+    given = options.split()
+    assert tilewire(*COMMANDS[command], "--lexicon", "few.txt", *given) == 2
+    assert given[-2] in tilewire.err
     assert not (files / "out").exists()
 
 
@@ -159,32 +140,21 @@ def test_names_stay_names_whatever_lies_in_the_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    for name in ("scowl", "english", "own"):
+    for name in ("scowl", "english", "own", "formula"):
         (tmp_path / name).touch()
-    for lexicon, rules in (("scowl", "english"), ("none", "none")):
-        given = TableOptions(lexicon).equipment(rules=rules)
-        assert (given.lexicon, given.rules) == (lexicon, rules)
-    given = TableOptions("own").equipment(rules="./english")
-    assert (given.lexicon, given.rules) == (str(tmp_path / "own"), str(tmp_path / "english"))
-
-
-@pytest.mark.usefixtures("nobody_plays")
-@pytest.mark.parametrize(("named", "is_named"), [("formula", True), ("./formula", False)])
-def test_a_match_knows_the_names_of_leave_tables(
-    tilewire: CommandLine, files: Path, named: str, is_named: bool
-) -> None:
-    (files / "zero.klv2").rename(files / "formula")
-    options = ("--lexicon", "few.txt", "--time", "1m", "--leaves", named)
-    assert tilewire(*COMMANDS["match"], *options) == 0, tilewire.err
-    kept = read_config(files / "out").equipment.leaves
-    assert kept == ("formula" if is_named else str(files / "formula"))
-    assert "trained on" not in tilewire.err
+    for named in ("scowl", "english", "formula"), ("none", "none", "trained"):
+        given = TableOptions(named[0], named[2]).equipment(rules=named[1])
+        assert (given.lexicon, given.rules, given.leaves) == named
+    given = TableOptions("own", "./formula").equipment(rules="./english")
+    files = tuple(str(tmp_path / name) for name in ("own", "english", "formula"))
+    assert (given.lexicon, given.rules, given.leaves) == files
 
 
 def doubts(text: str) -> list[str]:
     return [line for line in text.splitlines() if "trained on" in line]
 
 
+@pytest.mark.usefixtures("nobody_plays")
 def test_a_match_tells_once_of_tables_that_were_trained_on_other_words(
     tilewire: CommandLine, files: Path
 ) -> None:
@@ -216,28 +186,6 @@ def test_a_manifest_beside_a_table_says_what_it_was_trained_on(
     for command in (given, (*COMMANDS["match"], "--leaves", "zero.klv2")):
         assert tilewire(*command) == 2
         assert "zero.klv2.json" in tilewire.err
-
-
-def test_a_server_tells_of_tables_that_were_trained_on_other_words(
-    tilewire: CommandLine, files: Path
-) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        port = str(taken.getsockname()[1])  # so that it goes no further
-        served = ("serve", "--port", port, "--db", "out", "--lexicon", "few.txt")
-        assert tilewire(*served) == 1
-        assert port in tilewire.err
-        assert len(doubts(tilewire.err)) == 1
-        assert tilewire(*served, "--leaves", "formula") == 1
-        assert doubts(tilewire.err) == []
-
-
-def test_a_player_that_joins_a_server_tells_of_them(
-    files: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
-    tilewire = CommandLine(capfd)  # its process may speak too
-    assert tilewire(*COMMANDS["connect"], "--lexicon", files / "few.txt") == 1
-    assert len(doubts(tilewire.err)) == 1
-    assert tilewire.out == ""
 
 
 def test_what_processes_say_is_told_once_and_made_safe(capsys: pytest.CaptureFixture[str]) -> None:

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from command_line import CommandLine
 
+from harness.cli.study_run import StudyRun
 from harness.lab.studies.duel import CS221_PLAYERS
 from lexicons.alphabet import load_distribution
 from lexicons.formula_leaves import formula_leaves
 from lexicons.klv import write_klv
 from lexicons.leaves import LeaveTable
 from lexicons.rack_features import RackWeights, feature_names, write_rack_weights
-from lexicons.tables import load_leaves
 
 
 def test_duels_name_players_and_tables(tilewire: CommandLine, tmp_path: Path) -> None:
     zero = tmp_path / "zero.klv2"
     write_klv(zero, LeaveTable.zero(load_distribution()))
     for one, other in (("trained", "greedy"), ("formula", "vanilla"), ("rh", str(zero))):
-        (found,) = tilewire.json("experiment", "duel", one, other, "--games", 60)
-        assert (found["player"], found["opponent"], found["games"]) == (one, other, 60)
-        assert found["difference"] == pytest.approx(
-            found["mean"] - found["opponent_mean"], abs=0.02
-        )
+        (found,) = tilewire.json("experiment", "duel", one, other, "--games", 4)
+        assert (found["player"], found["opponent"], found["games"]) == (one, other, 4)
     assert tilewire("experiment", "duel", "trained", "greedy", "--games", 4) == 0
-    assert "trained  greedy" in tilewire.out
     printed = tilewire.out
     (found,) = tilewire.json("experiment", "duel", "trained", "greedy", "--games", 4)
     assert f" ± {found['error']:.2f} " in printed, "both are half the width of the interval"
@@ -40,19 +37,18 @@ def test_seats_without_a_time_or_by_work_meet_turn_by_turn_and_may_share_a_core(
     command = ("experiment", "duel", "rh", "mc?samples=2", "--games", 4, "--out", out)
     (found,) = tilewire.json(*command, "--workers", 2)
     assert (found["player"], found["opponent"], found["games"]) == ("rh", "mc?samples=2", 4)
-    assert "tilewire: rh – mc?samples=2: 4 of 4 games" in tilewire.err
     before = out.read_bytes()
     assert tilewire(*command) == 0, tilewire.err
     assert out.read_bytes() == before
     assert tilewire("experiment", "duel", "trained", "rh", "--games", 4, "--out", out) == 2
     assert "--out" in tilewire.err
     by_work = ("--by-work", "--games", 4, "--workers", 2)
-    assert tilewire("experiment", "duel", "sim?time=1ms", "static", *by_work) == 0, tilewire.err
     assert tilewire("experiment", "duel", "trained", "rh", *by_work) == 2
     assert "--by-work" in tilewire.err
-    for seat in ("sim", "mc?samples=2"):
-        assert tilewire("experiment", "duel", "trained", seat, "--games", 4) == 2
-        assert seat in tilewire.err
+    monkeypatch.setattr(StudyRun, "work", Mock())
+    assert tilewire("experiment", "duel", "sim?time=1ms", "static", *by_work) == 0, tilewire.err
+    assert tilewire("experiment", "duel", "trained", "sim", "--games", 4) == 2
+    assert "sim" in tilewire.err
 
 
 @pytest.mark.parametrize(
@@ -74,17 +70,12 @@ def test_seats_with_a_time_have_a_core_each(
 def test_the_tables_of_cs221(tilewire: CommandLine, tmp_path: Path) -> None:
     command = ("experiment", "cs221", "--games", 4, "--out", tmp_path / "g.jsonl")
     assert tilewire(*command) == 0
-    for words in ("lost 2×", "largest ratio"):
-        assert words in tilewire.out
     rows = [tuple(line.split()[:2]) for line in tilewire.out.splitlines()[2:]]
     in_kernels = [("static", "rh"), ("static", "vanilla"), ("rh", "vanilla")]
     turn_by_turn = [(player, "vanilla") for player in ("vanilla", "rh", "mc", "mc+rh")]
     assert rows == in_kernels + turn_by_turn
-    assert "tilewire: mc+rh – vanilla: 4 of 4 games" in tilewire.err
     assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 1 + 16
-    found = tilewire.json(*command)
-    assert len(found) == 3 + 4
-    assert found[3]["difference"] == 0
+    assert len(tilewire.json(*command)) == 3 + 4
     assert len((tmp_path / "g.jsonl").read_text().splitlines()) == 1 + 16
 
 
@@ -98,11 +89,6 @@ def test_the_tables_of_cs221_in_another_language(tilewire: CommandLine, tmp_path
     assert [row["player"].partition("?")[0] for row in found[3:]] == list(CS221_PLAYERS)
     assert tilewire(*command) == 2
     assert "german" in tilewire.err
-    assert tilewire(*command, "--weights", tmp_path / "none.json") == 2
-    assert f"--weights {tmp_path / 'none.json'}" in tilewire.err
-    out = tmp_path / "none" / "g.jsonl"
-    assert tilewire("experiment", "cs221", "--games", 4, "--out", out) == 2
-    assert f"--out {out}" in tilewire.err
 
 
 def test_what_leaves_are_worth(tilewire: CommandLine) -> None:
@@ -118,6 +104,8 @@ def test_what_leaves_are_worth(tilewire: CommandLine) -> None:
     assert formula.value(alphabet.tiles(best)) == highest == float(most)
     lowest = min(formula.values.tolist()) / 1000
     assert formula.value(alphabet.tiles(worst)) == lowest == float(least.replace("−", "-"))
+    assert tilewire("leaves") == 0
+    assert len(tilewire.out.splitlines()) == 2 + 27, "all tiles without a leave"
 
 
 def test_a_leave_may_be_in_small_letters_and_a_formula_is_said_to_be_one(
@@ -130,11 +118,3 @@ def test_a_leave_may_be_in_small_letters_and_a_formula_is_said_to_be_one(
     assert "formula" not in tilewire.err
     assert tilewire("leaves", "Ż", "--distribution", "polish") == 0
     assert "formula" in tilewire.err
-    assert "win" not in tilewire.err
-
-
-def test_all_tiles_without_a_leave(tilewire: CommandLine) -> None:
-    assert tilewire("leaves") == 0
-    trained = load_leaves("trained", load_distribution())
-    assert len(tilewire.out.splitlines()) == 2 + 27
-    assert f"{trained.value((0,)):+.2f}" in tilewire.out

@@ -36,37 +36,31 @@ def match(tmp_path: Path) -> Path:
 
 
 def test_games_are_listed_and_written(tilewire: CommandLine, match: Path, tmp_path: Path) -> None:
-    assert tilewire("games", match / "match.db") == 0
-    head, _, *rows = tilewire.out.splitlines()
-    shown = ["begun", "players", "scores", "result", "outcome", "game", "turns", "lexicon"]
-    assert head.split() == shown
+    journal, out = match / "match.db", tmp_path / "gcgs"
+    assert tilewire("games", journal) == 0
+    _, _, *rows = tilewire.out.splitlines()
     printed = tilewire.out
     assert tilewire("games", match) == 0
     assert tilewire.out == printed
     assert tilewire("games", match.parent) == 2
-    assert tilewire("games", match / "match.db", "--json") == 0
+    assert tilewire("games", journal, "--json") == 0
     listed = [json.loads(line) for line in tilewire.out.splitlines()]
-    assert {one["players"][0] for one in listed} == {"greedy-1", "greedy-2"}
     for row, one in zip(rows, listed, strict=True):
         begun = datetime.fromisoformat(one["begun"])
         assert begun.tzinfo == UTC
         assert row.startswith(begun.astimezone().strftime("%Y-%m-%d %H:%M "))
         assert f"{one['number']} {one['game']}" in row
         assert one["outcome"] in ("out", "zeroes")
-        assert one["turns"] > 0
-    out = tmp_path / "gcgs"
     (tmp_path / "words.txt").write_text("aa\n")
-    words = ("--lexicon", tmp_path / "words.txt")
-    assert tilewire("games", match / "match.db", "--out", out, *words) == 0
+    assert tilewire("games", journal, "--out", out, "--lexicon", tmp_path / "words.txt") == 0
     assert "0 of 2 games" in tilewire.err
-    assert tilewire("games", match / "match.db", "--out", out) == 0, tilewire.err
+    assert tilewire("games", journal, "--out", out) == 0, tilewire.err
     assert "2 of 2 games" in tilewire.err
     assert {path.stem for path in out.glob("*.gcg")} == {one["game"] for one in listed}
-    monthly = tmp_path / "monthly"
-    assert tilewire("games", match / "match.db", "--out", monthly, "--by-month") == 0
+    assert tilewire("games", journal, "--out", tmp_path / "monthly", "--by-month") == 0
     months = {f"{datetime.fromisoformat(one['begun']):%Y-%m}" for one in listed}
-    assert {path.parent.name for path in monthly.glob("*/*.gcg")} == months
-    assert tilewire("games", match / "match.db", "--by-month") == 2
+    assert {path.parent.name for path in tmp_path.glob("monthly/*/*.gcg")} == months
+    assert tilewire("games", journal, "--by-month") == 2
     assert "--out" in tilewire.err
 
 
@@ -114,13 +108,6 @@ def untitled(folder: Path) -> set[str]:
     return {re.sub(r"^#title Game \d, ", "#title ", text, flags=re.M) for text in texts}
 
 
-def test_what_is_no_journal(tilewire: CommandLine, tmp_path: Path) -> None:
-    for content in ("", "no journal " * 1_000):
-        (tmp_path / "text.db").write_text(content)
-        assert tilewire("games", tmp_path / "text.db") == 1
-        assert "text.db" in tilewire.err
-
-
 def test_a_journal_is_listed_while_a_host_writes_it(tilewire: CommandLine, tmp_path: Path) -> None:
     path = tmp_path / "games.db"
     host = Journal(path)
@@ -152,16 +139,15 @@ def test_who_won_and_why_is_told_alike(tilewire: CommandLine, tmp_path: Path) ->
     endings = {"tied": ended(None, "zeroes"), "void": ended(None, "host_error"), "on": None}
     for game, end in endings.items():
         asyncio.run(journal.create(opened(game), {}, [end] if end else []))
-    on_time = replace(play.book.opened, game="on-time")
-    asyncio.run(journal.create(on_time, {}, play.records[1:]))
+    asyncio.run(journal.create(replace(play.book.opened, game="on-time"), {}, play.records[1:]))
     journal.close()
     assert tilewire("games", journal.address) == 0
-    rows = [line.split() for line in tilewire.out.splitlines()[2:]]
-    assert [row[8] for row in rows] == ["tied", "no", "is", won]
+    assert [row.split()[8] for row in tilewire.out.splitlines()[2:]] == ["tied", "no", "is", won]
     assert tilewire("games", journal.address, "--json") == 0
     told = [json.loads(line) for line in tilewire.out.splitlines()]
-    assert [game["winner"] for game in told] == [None, None, None, 1]
-    assert [game["outcome"] for game in told] == ["zeroes", "host_error", None, "time"]
+    assert [(game["winner"], game["outcome"]) for game in told] == [
+        *((None, "zeroes"), (None, "host_error"), (None, None), (1, "time"))
+    ]
     assert told[-1]["message"].startswith(f"{lost} lost on time: ")
 
 
@@ -241,19 +227,3 @@ def test_what_only_the_write_ahead_log_has_is_read_or_said(match: Path) -> None:
     for status, said in as_a_reader(copy, "games copy", "report copy"):
         assert status == 1
         assert "match.db-wal" in said
-
-
-def test_a_narrow_terminal_has_fewer_columns(
-    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    host = Journal(tmp_path / "games.db")
-    asyncio.run(host.create(opened("0123456789abcdef"), {}))
-    host.close()
-    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
-    shown = []
-    for columns in (60, 80, 160):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        assert tilewire("games", tmp_path / "games.db") == 0
-        assert max(map(len, tilewire.out.splitlines())) <= columns
-        shown.append(len(tilewire.out.splitlines()[0].split()))
-    assert shown == [5, 7, 8]

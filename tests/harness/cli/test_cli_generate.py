@@ -15,10 +15,7 @@ from engine.notation.move_text import format_move
 from engine.rules.rules import standard_rules
 from lexicons.klv import write_klv
 from lexicons.store import load_lexicon
-from lexicons.tables import load_leaves
 
-FIXTURES = Path(__file__).parents[2] / "fixtures" / "cgp"
-POSITION = (FIXTURES / "midgame.cgp").read_text()
 EMPTY = "/".join(["15"] * 15)
 
 
@@ -80,19 +77,6 @@ def test_leaves_count_in_thousandths_of_a_point(
     assert by_move["-ACT"]["equity"] == 8.125
 
 
-@pytest.mark.parametrize("named", ["trained", "formula"])
-def test_leaves_are_worth_what_a_table_of_a_name_says(
-    tilewire: CommandLine, words: Path, named: str
-) -> None:
-    distribution = standard_rules().distribution
-    given = (f"{EMPTY} ?ACST/ 0/0 0", "--lexicon", words, "--plain", "--all")
-    found = tilewire.json("generate", *given, "--leaves", named)
-    for move in found["moves"][:-1]:
-        leave = distribution.alphabet.tiles(move["leave"])
-        worth = load_leaves(named, distribution).value(leave)
-        assert move["equity"] == pytest.approx(move["score"] + worth)
-
-
 def test_leaves_are_worth_what_they_are_to_players_without_a_table(
     tilewire: CommandLine, words: Path
 ) -> None:
@@ -136,43 +120,14 @@ def test_going_out_is_switched(tilewire: CommandLine, words: Path) -> None:
 
 def test_a_table_for_people(tilewire: CommandLine, words: Path) -> None:
     assert tilewire("generate", f"{EMPTY} ACST/ 0/0 0", "--lexicon", words, "--top", "2") == 0
-    head, line, *rows, counts = tilewire.out.splitlines()
-    assert head.split() == ["move", "score", "leave", "equity"]
-    assert set(line) == {"─", " "}
-    assert len(rows) == 2
-    assert rows[0].split()[:4] == ["8F", "ACT", "10", "S"]
+    _, _, *rows, counts = tilewire.out.splitlines()
+    assert [row.split()[1:4] for row in rows] == [["ACT", "10", "S"], ["CAT", "10", "S"]]
     assert counts.endswith("15 exchanges and the pass; shown: the best 2")
-
-
-def test_tiles_that_are_played_through_are_in_parentheses(
-    tilewire: CommandLine, words: Path
-) -> None:
     cgp = f"{'/'.join(['15'] * 7)}/7C7/{'/'.join(['15'] * 7)} AST/ 0/0 0"
     assert tilewire("generate", cgp, "--lexicon", words, "--plain") == 0
-    assert "8H (C)ATS " in tilewire.out
-    moves = [move["move"] for move in tilewire.json("generate", cgp, "--lexicon", words)["moves"]]
-    assert "8H .ATS" in moves
+    assert "8H (C)ATS " in tilewire.out, "what is played through"
 
 
 def test_a_rack_with_nothing_to_play(tilewire: CommandLine, words: Path) -> None:
     found = tilewire.json("generate", f"{EMPTY} VV/ 0/0 0", "--lexicon", words, "--all")
-    assert found["count"] == {"place": 0, "exchange": 2, "pass": 1}
     assert found["moves"][-1] == {"move": "-", "score": 0, "equity": -1000.0, "leave": "VV"}
-
-
-@pytest.mark.parametrize(
-    ("cgp", "word"),
-    [
-        (POSITION.replace("3WoRDS7", "3WoRDS8"), "row 8"),
-        (f"{EMPTY} / 0/0 0", "rack"),
-        ("nothing.cgp", "nothing.cgp"),
-    ],
-)
-def test_a_position_that_is_none_is_one_sentence(
-    tilewire: CommandLine, words: Path, cgp: str, word: str
-) -> None:
-    assert tilewire("generate", cgp, "--lexicon", words) == 2
-    assert tilewire.err.startswith("tilewire: ")
-    assert word in tilewire.err
-    assert tilewire.err.count("\n") == 1
-    assert tilewire.out == ""

@@ -3,15 +3,10 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
-from itertools import combinations_with_replacement
-from math import comb, prod
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
-
-from engine.rules.rules import standard_rules
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 GAME = FIXTURES / "games" / "static_greedy.gcg"
@@ -23,41 +18,17 @@ IMINO = ("--play", "8D IMINO")
 pytestmark = pytest.mark.usefixtures("kept_words")
 
 
-def racks_with(played: str, ours: str) -> dict[str, float]:
-    """Say how likely each leave of two tiles is by counting racks of physical tiles."""
-    distribution = standard_rules().distribution
-    letters = distribution.alphabet.letters
-    unseen = Counter(dict(zip(letters, distribution.counts, strict=True))) - Counter(ours)
-    ways = {
-        "".join(leave): prod(comb(unseen[one], n) for one, n in Counter((*played, *leave)).items())
-        for leave in combinations_with_replacement(letters, 2)
-    }
-    return {leave: count / sum(ways.values()) for leave, count in ways.items() if count}
-
-
-# --- a play -------------------------------------------------------------------------------------
-
-
 def test_the_play_of_richards_and_amir(tilewire: CommandLine) -> None:
     found = tilewire.json("infer", OPENING, *IMINO, "--model", "deterministic", "--top", 25)
     assert (found["play"], found["score"], found["model"]) == ("8D IMINO", 16, "deterministic")
-    assert found["leaves_considered"] == 372
-    assert found["leaves_surviving"] == 23
+    assert (found["leaves_considered"], found["leaves_surviving"]) == (372, 23)
     assert found["unseen_mass"] == 0
     surviving = [one for one in found["top"] if one["posterior"]]
     assert len(surviving) == 23
+    assert "?O" in {one["leave"] for one in surviving}
     assert sum(one["posterior"] for one in surviving) == pytest.approx(1)
     assert found["mass_top10"] == pytest.approx(sum(one["posterior"] for one in surviving[:10]))
     assert found["entropy"] < found["entropy_prior"] < 9
-    assert found["seconds"] > 0
-    assert found["note"] == ""
-    assert found["true"] is None
-    priors = {one["leave"]: one["prior"] for one in surviving}
-    expected = racks_with("IMINO", "GLORRTU")
-    assert len(expected) == 372
-    assert "?O" in priors
-    for leave, prior in priors.items():
-        assert prior == pytest.approx(expected[leave])
     # The deterministic model keeps the odds of what survives.
     ratios = {round(one["posterior"] / one["prior"], 6) for one in surviving}
     assert len(ratios) == 1
@@ -72,11 +43,7 @@ def test_json_has_the_keys_that_it_is_said_to_have(tilewire: CommandLine) -> Non
     ]
     assert [list(one) for one in found["top"]] == [["leave", "prior", "posterior"]] * 2
     assert len(found["tiles"]) == 27
-    assert found["tiles"][0]["tile"] == "?"
-    assert all(0 < one["prior"] < 1 for one in found["tiles"])
     assert list(found["bingo"]) == ["prior", "prior_error", "posterior", "posterior_error"]
-    assert 0 < found["bingo"]["prior"] < 1
-    assert 0 < found["bingo"]["posterior_error"] < 0.03
 
 
 def test_a_rack_that_is_given_is_looked_at_only_for_where_its_leave_ranks(
@@ -92,20 +59,12 @@ def test_a_rack_that_is_given_is_looked_at_only_for_where_its_leave_ranks(
 
 
 def test_the_budget_says_what_was_not_looked_at(tilewire: CommandLine) -> None:
-    found = tilewire.json("infer", OPENING, *IMINO, "--racks", 100)
-    assert found["leaves_considered"] == 372
-    assert found["leaves_surviving"] <= 100
-    assert 0 < found["unseen_mass"] < 1
     assert tilewire("infer", OPENING, *IMINO, "--racks", 100) == 0
     assert "100 of 372 leaves looked at, " in tilewire.out
 
 
 def test_a_play_that_no_rack_would_make_tells_nothing(tilewire: CommandLine) -> None:
     given = (OPENING, "--play", "8H ZIG", "--model", "deterministic", "--top", 3)
-    found = tilewire.json("infer", *given)
-    assert found["note"]
-    assert all(one["prior"] == pytest.approx(one["posterior"]) for one in found["top"])
-    assert found["entropy"] == pytest.approx(found["entropy_prior"])
     assert tilewire("infer", *given) == 0
     assert "no rack explains this play" in tilewire.out
     assert "after" not in tilewire.out
@@ -120,7 +79,6 @@ def test_words_and_leaves_of_his_own(tilewire: CommandLine, tmp_path: Path) -> N
     )
     assert formula["leaves_considered"] == trained["leaves_considered"]
     assert formula["entropy"] != trained["entropy"]
-    assert formula["bingo"] == dict.fromkeys(formula["bingo"], 0)
     assert tilewire("infer", *given) == 0
     assert "a bingo in the next turn: below 0.7 % before" in tilewire.out  # 400 racks prove no more
     assert tilewire("infer", OPENING, *IMINO, "--lexicon", words) == 2
@@ -134,23 +92,11 @@ def test_an_exchange_of_so_many_tiles(tilewire: CommandLine) -> None:
     few = ("--racks", 2_000, "--top", 10_000)
     found = tilewire.json("infer", OPENING, "--play", "-3", *few)
     assert (found["play"], found["score"], found["leaves_considered"]) == ("-3", 0, 2_000)
-    leaves = [one["leave"] for one in found["top"]]
-    assert {len(leave) for leave in leaves} == {4}
-    assert len(set(leaves)) == len(leaves) == found["leaves_surviving"]
-    assert sum(one["prior"] for one in found["top"]) == pytest.approx(1)
+    assert {len(one["leave"]) for one in found["top"]} == {4}
     assert sum(one["posterior"] for one in found["top"]) == pytest.approx(1)
     named = tilewire.json("infer", OPENING, "--play", "-UVV", *few)  # nobody sees which they are
     assert {**named, "seconds": 0} == {**found, "seconds": 0}
     assert tilewire.json("infer", OPENING, "--play", "-3", *few, "--seed", 1)["top"] != found["top"]
-
-
-def test_a_bingo_leaves_nothing(tilewire: CommandLine) -> None:
-    found = tilewire.json("infer", f"{GAME}@5")
-    assert (found["line"], found["player"], found["play"]) == (5, "static", "7F TOOLBAR")
-    assert found["top"] == [{"leave": "", "prior": 1, "posterior": 1}]
-    assert found["note"]
-    assert [one["prior"] for one in found["tiles"]] == [one["posterior"] for one in found["tiles"]]
-    assert found["true"]["rank"] == 1
 
 
 # --- a game -------------------------------------------------------------------------------------
@@ -160,11 +106,7 @@ def test_a_line_of_a_game_has_its_play_and_what_was_kept(tilewire: CommandLine) 
     assert tilewire("infer", f"{GAME}@1") == 0
     lines = tilewire.out.splitlines()
     assert lines[0] == "line 1: static, 8D OWARI, 18 points; seen with BCCINOS, 86 in the bag"
-    assert lines[2].split() == ["leave", "before", "after"]
     assert "it kept LT, which ranks " in tilewire.out
-    assert "a bingo in the next turn: " in tilewire.out
-    assert "one or more of a tile on the rack now" in tilewire.out
-    assert " ms for the inference, soft model, temperature" in tilewire.out
     assert max(map(len, lines)) <= 80
     other = tilewire.json("infer", f"{GAME}@1", "--play", "8G RAIL")
     assert (other["play"], other["true"]["leave"]) == ("8G RAIL", "OTW")
@@ -212,13 +154,11 @@ LATE = "AAAAAAAAABBCCDD/DDEEEEEEEEEEEEF/FGGGHHIIIIIIIII/JKLLLLMMNNNNNNO/OOOOOOOP
     [
         (OPENING, None, "play"),
         (OPENING, "IMINO", "--play"),
-        (OPENING, "8D IM1NO", "--play"),
         (OPENING, "8D IMNIO", "IMNIO"),
         (OPENING, "1A IMINO", "8H"),
         (OPENING, "8D JAZZ", "Z"),
         (OPENING, "8D INFLATION", "9"),
         (OPENING, "-8", "8"),
-        (OPENING, "-ZZ", "Z"),
         (OPENING.replace(" /", " AEIOUST/"), "8D IMINO", "IMN"),
         (OPENING.replace("GLORRTU", "GLO"), "8D IMINO", "GLO"),
         (OPENING.replace(" 0/0 0", " 0/0 6"), "8D IMINO", "over"),

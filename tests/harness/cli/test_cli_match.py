@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 import sys
 import time
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
+from unittest.mock import AsyncMock
 
 import hostile_bots
 import msgspec
@@ -25,13 +25,12 @@ from harness.cli.failing import CommandFailed
 from harness.cli.match import print_table
 from harness.cli.match_settings import MatchSettings, read_settings
 from harness.cli.options import fresh_folder
-from harness.config_file import read_config_file
 from harness.matches.config import TournamentConfig, read_config, write_config
 from harness.matches.folder import MatchFolder
 from harness.matches.openings import read_openings
-from harness.matches.report import summarize
 from harness.matches.sequential import SequentialTest, parse_hypotheses
 from harness.matches.significance import pairs_needed
+from harness.matches.tournament import Tournament
 from lexicons.store import load_lexicon
 
 GCG = Path(__file__).parents[2] / "fixtures" / "games"
@@ -62,10 +61,11 @@ def test_an_engine_that_needs_a_whole_game_gets_first_racks_only(
 def test_paths_in_a_file_are_relative_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder = tmp_path / "settings"
-    (folder / "v1").mkdir(parents=True)
     monkeypatch.chdir(tmp_path)
+    folder = tmp_path / "settings"
     texts = {
+        "match.toml": 'seats = ["v1/bot.py:Bot", "siu:./engine ./x", "rh?weights=w.json"]\n'
+        'lexicon = "words.txt"\nrules = "rules.toml"\nopenings = "openings.txt"\n',
         "v1/bot.py": "Bot = None\n",
         "engine": "",
         "w.json": "{}",
@@ -76,12 +76,8 @@ def test_paths_in_a_file_are_relative_to_it(
         "tiles.csv": (files("lexicons") / "data" / "english.csv").read_text(),
     }
     for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
-    path = folder / "match.toml"
-    path.write_text(
-        'seats = ["v1/bot.py:Bot", "siu:./engine ./x", "rh?weights=w.json"]\n'
-        'lexicon = "words.txt"\nrules = "rules.toml"\nopenings = "openings.txt"\n'
-    )
 
     def read(given: MatchSettings = MatchSettings()) -> MatchSettings:
         said = read_settings(Path("settings/match.toml"), given)
@@ -99,7 +95,7 @@ def test_paths_in_a_file_are_relative_to_it(
     ]
     assert said.lexicon == "settings/words.txt"
     (tmp_path / "v1").mkdir()
-    for name in texts:
+    for name in [*texts][1:]:
         (folder / name).rename(tmp_path / name)
         with pytest.raises((CommandFailed, ValueError), match="relative to that file") as refused:
             read()
@@ -120,8 +116,9 @@ def test_a_second_match_of_the_same_second_has_a_folder_of_its_own(
 
 
 def test_words_of_openings_that_the_lexicon_lacks_are_said(
-    tilewire: CommandLine, tmp_path: Path
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(Tournament, "play", AsyncMock())  # nobody plays
     file, config = tmp_path / "openings.txt", tmp_path / "match.toml"
     file.write_text(f"{'/'.join(['4ZZXQ7', *['15'] * 14])} / 20/5 0\n")
     config.write_text(f'seats = ["greedy", "greedy"]\ntime = "1m"\nopenings = "{file}"\n')
@@ -131,51 +128,6 @@ def test_words_of_openings_that_the_lexicon_lacks_are_said(
     assert tilewire("match", "--config", config, "--out", tmp_path / "out") == 0
     assert "ZZXQ" in tilewire.err
     assert len(read_config(tmp_path / "out").openings) == 1
-
-
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("gmaes = 3\n", "games"),
-        ("games = 2.5\n", "games"),
-        ("games = 0\n", "games"),
-        ('time = "5x"\n', "'5x'"),
-        ("time = 300000\n", "300000"),
-        ('seats = "static"\n', "seats"),
-        ('seats = ["static"]\n', "seats"),
-        ('seats = ["static", "greedy"]\nincrement = "5s"\nmax_overtime = "5s"\n', "increment"),
-        ('seats = ["static", "gredy"]\n', "'gredy'"),
-        ('seats = ["static", "greedy"]\nname = ["C=x"]\n', "seat C"),
-        ("games = 2\n", "seats"),
-        ("games = \n", "TOML"),
-    ],
-)
-def test_a_configuration_that_makes_no_sense(
-    tilewire: CommandLine, tmp_path: Path, text: str, word: str
-) -> None:
-    file = tmp_path / "match.toml"
-    file.write_text(text)
-    assert tilewire("match", "--config", file, "--out", tmp_path / "out") == 2
-    assert word in tilewire.err
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_configuration_has_the_names_of_the_options(
-    tilewire: CommandLine, tmp_path: Path
-) -> None:
-    page = Path(__file__).parents[3] / "docs" / "matches.md"
-    file = tmp_path / "match.toml"
-    file.write_text(page.read_text(encoding="utf-8").split("```toml\n")[1].split("```")[0])
-    assert read_config_file(file, MatchSettings) == MatchSettings(
-        seats=["v1/bot.py:Balance", "v2/bot.py:Balance"],
-        name=["A=Old", "B=New"],
-        games=200,
-        time="1m",
-        overtime_penalty=10,
-    )
-    assert tilewire("match", "--help") == 0
-    for key in vars(MatchSettings()).keys() - {"seats"}:
-        assert f"--{key.replace('_', '-')} " in tilewire.out
 
 
 @pytest.mark.parametrize(
@@ -200,15 +152,11 @@ def test_what_a_match_that_goes_on_can_not_change(
 
 def test_a_bot_that_has_moved_is_named_anew(tilewire: CommandLine, tmp_path: Path) -> None:
     config = finished(tmp_path, seats=("static", "gone.py:Bot?depth=2"), names=("static", "Bot"))
-    with MatchFolder(tmp_path) as files:
-        assert summarize(config, files).text(80)  # without the bot
     assert tilewire("match", "--resume", tmp_path) == 2
     assert "--seat" in tilewire.err
     for wrong, word in (
-        ("C=greedy", "static, Bot"),
         ("bot=greedy", "B=SEAT for Bot"),
         ("Bot=", "static, Bot"),
-        ("B=", "--seat"),
         ("B=nowhere.py:Bot", "nowhere.py"),
         (f"B=siu:{tmp_path}/gone", "--seat"),
         ("B=siu:sh -e gone.py?folder=/", "no file /gone.py; --seat"),
@@ -229,84 +177,60 @@ def test_a_bot_that_has_moved_is_named_anew(tilewire: CommandLine, tmp_path: Pat
     assert (anew.seats, anew.names) == (("static", "static?temperature=2"), config.names)
     (change,) = anew.moved
     assert change in tilewire.err
-    assert "4 games" in change
-    assert change.endswith(", without depth=2, with temperature=2")
-    assert "gone.py:Bot" in change
+    for part in ("after 4 games", "gone.py:Bot", ", without depth=2, with temperature=2"):
+        assert part in change
 
 
-@pytest.mark.parametrize(
-    ("habit", "hints"),
-    [
-        (("--tc", "10+0.1"), ("--time", "--increment")),
-        (("--time", "10+0.1"), ("--time", "--increment")),
-        (("--rounds", 3), ("tilewire tournament",)),
-        (("vanilla",), ("tilewire tournament",)),
-    ],
-)
-def test_habits_of_other_programs_are_pointed_to_what_is_here(
-    tilewire: CommandLine, habit: tuple[object, ...], hints: tuple[str, ...]
-) -> None:
-    assert tilewire("match", "static", "greedy", *habit) == 2
-    assert all(hint in tilewire.err for hint in hints)
-    assert "--out" not in tilewire.err
-
-
-def test_an_engine_that_does_not_start_costs_no_game_that_goes_on(
-    tilewire: CommandLine, tmp_path: Path
-) -> None:
-    config = finished(tmp_path)
-    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
-    seat = "B=siu:sh -c 'echo no such weights >&2; exit 3'"
-    assert tilewire("match", "--resume", tmp_path, "--seat", seat, "--games", 6) == 2
-    assert f"{config.names[1]} ended with exit status 3: no such weights" in tilewire.err
-    assert " moved " not in tilewire.err
-    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
-
-
-def test_an_engine_that_does_not_start_loses_no_game_of_a_new_match(
-    tilewire: CommandLine, tmp_path: Path
-) -> None:
+def test_an_engine_that_does_not_start_costs_no_game(tilewire: CommandLine, tmp_path: Path) -> None:
     engine = "import os; os.write(1, b'capability gen\\noption name Hash type button\\nsiuok\\n')"
     seat = f'siu:{sys.executable} -c "{engine}; input(); input()"?Hahs=1&name=hopper'
     for command, *others in ("match", "greedy"), ("tournament", "greedy", "static"):
         assert tilewire(command, seat, *others, "--out", tmp_path / "out") == 2
         assert "hopper has no option 'Hahs'; it has: Hash" in tilewire.err
         assert not (tmp_path / "out").exists()
+    config = finished(tmp_path)
+    before = {file: file.read_bytes() for file in tmp_path.iterdir()}
+    seat = "B=siu:sh -c 'echo no such weights >&2; exit 3'"
+    assert tilewire("match", "--resume", tmp_path, "--seat", seat, "--games", 6) == 2
+    assert f"{config.names[1]} ended with exit status 3: no such weights" in tilewire.err
+    assert {file: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
-def test_a_bot_whose_files_changed_is_told_on_resume(tilewire: CommandLine, tmp_path: Path) -> None:
-    choose = "def choose(self, view, budget): return Choice(view.legal_moves(1)[0].move)"
-    (folder := tmp_path / "bots").mkdir()
-    (folder / "b.py").write_text(
-        f"from bot.player import Choice, Player\nclass B(Player):\n    {choose}\n"
-    )
-    seats = f"{folder}/b.py:B", "static"
-    write_config(msgspec.structs.replace(finished(tmp_path), seats=seats), tmp_path)
+CHOOSE = """
+from bot.player import Choice, Player
+class B(Player):
+    def choose(self, view, budget): return Choice(view.legal_moves(1)[0].move)
+"""
+ENGINE = "#!/bin/sh\necho capability sim; echo siuok; echo readyok; echo readyok; cat >&2\n"
+
+
+@pytest.mark.parametrize(
+    ("seat", "what"),
+    [
+        ("{}/b.py:B", "the .py files of"),
+        ("siu:{}/hopper.sh?folder=/", "the program of"),
+        ("siu:env X=1 {}/hopper.sh?folder=/", "the program of"),
+        ("siu:sh {}/hopper.sh?folder=/", "the program of"),
+    ],
+)
+def test_a_bot_or_engine_that_has_changed_is_told_on_resume(
+    tilewire: CommandLine, tmp_path: Path, seat: str, what: str
+) -> None:
+    folder, bots = tmp_path / "match", tmp_path / "bots"
+    bots.mkdir()
+    (bots / "b.py").write_text(CHOOSE)
+    (bots / "hopper.sh").write_text(ENGINE)
+    (bots / "hopper.sh").chmod(0o644 if "siu:sh" in seat else 0o755)
+    seats = seat.format(bots), "static"
+    write_config(msgspec.structs.replace(finished(folder), seats=seats), folder)
     for is_changed in (False, False, True):  # an older folder has no checksum
         if is_changed:
-            (folder / "helper.py").touch()
-        assert tilewire("match", "--resume", tmp_path) == 0
-        assert ("have changed" in tilewire.err) == is_changed
-    (change,) = read_config(tmp_path).moved
-    assert "after 4 games" in change
-
-
-@pytest.mark.parametrize("run_by", ["", "env X=1 ", "sh "])
-def test_an_engine_that_was_built_anew_is_told_on_resume(
-    tilewire: CommandLine, tmp_path: Path, run_by: str
-) -> None:
-    folder = tmp_path / "match"
-    (engine := tmp_path / "hopper.sh").touch()
-    engine.chmod(0o755 if run_by != "sh " else 0o644)
-    lines = "echo capability sim; echo siuok; echo readyok; echo readyok; cat >&2"
-    seats = f"siu:{run_by}{engine}?folder=/", "static"
-    write_config(msgspec.structs.replace(finished(folder), seats=seats), folder)
-    for version in (1, 1, 2):  # an older folder has no checksum
-        engine.write_text(f"#!/bin/sh\n# {version}\n{lines}\n")
+            (bots / "helper.py").touch()
+            (bots / "hopper.sh").write_text(f"{ENGINE}# built anew\n")
         assert tilewire("match", "--resume", folder) == 0
-        assert ("the program of" in tilewire.err) == (version == 2)
+        assert (what in tilewire.err) == is_changed
     (change,) = read_config(folder).moved
-    assert "after 4 games the program of" in change
+    assert "after 4 games the " in change
 
 
 @pytest.mark.parametrize("options", [(), ("--games", 4), ("--concurrency", 2)])
@@ -322,16 +246,6 @@ def test_a_finished_match_says_so_and_shows_its_table(
     assert read_config(tmp_path).concurrency == (2 if "--concurrency" in options else 1)
     assert "--games" in tilewire.err
     assert "4 games in 2 pairs" in tilewire.out
-
-
-def test_words_that_changed_are_noticed_before_a_game_is_added(
-    tilewire: CommandLine, tmp_path: Path
-) -> None:
-    config = finished(tmp_path)
-    write_config(msgspec.structs.replace(config, lexicon_checksum="other"), tmp_path)
-    assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
-    assert "scowl" in tilewire.err
-    assert read_config(tmp_path).games == 4
 
 
 RULES = """tiles = "own.csv"
@@ -390,40 +304,31 @@ def test_a_match_that_its_test_has_decided_plays_no_more(
         write_config(config, tmp_path)
         for number in range(1, 61):
             files.append(game(number, (430 + number, 400), pair=(number + 1) // 2))
-    assert read_config(tmp_path) == config
     assert tilewire("match", "--resume", tmp_path, "--json") == 0
     assert "decided" in tilewire.err
-    assert "accepted H1" in tilewire.out
     told = json.loads(tilewire.out.splitlines()[-1])
     assert told["test"]["verdict"] == "accepted H1"
-    assert (told["test"]["h0"], told["test"]["h1"], told["test"]["alpha"]) == (0, 20, 0.05)
-    assert "+20 points a game or more, not +0" in " ".join(tilewire.out.split())
     assert (told["stopped_early"], told["p_value"]) == (True, None)
     assert tilewire("report", tmp_path, "--format", "markdown") == 0
     for name in ("summary.txt", "report.md"):
-        text = (tmp_path / name).read_text(encoding="utf-8")
-        assert text.count(", biased") == 2, "spread and Elo"
-        assert "no p-value" in " ".join(text.split())
+        assert (tmp_path / name).read_text(encoding="utf-8").count(", biased") == 2
 
 
-@pytest.mark.parametrize("tested", [(), ("--sprt", "0%,5%")])
 def test_a_plan_plays_ten_games_that_the_match_can_go_on_from(
-    tilewire: CommandLine, tmp_path: Path, tested: tuple[str, ...]
+    tilewire: CommandLine, tmp_path: Path
 ) -> None:
-    file, out = tmp_path / "match.toml", tmp_path / "out"
+    file, out, other = tmp_path / "match.toml", tmp_path / "out", tmp_path / "other"
     file.write_text('seats = ["static", "greedy"]\ngames = 200\ntransport = "pipe"\n')
-    planned = ("--config", file, "--plan", "±20", *tested, "--out", out, "--json")
+    planned = ("--config", file, "--plan", "±20", "--sprt", "0%,5%", "--out", out, "--json")
     assert tilewire("match", *planned) == 0
     told = json.loads(tilewire.out.splitlines()[-1])
     assert (told["games"], told["plan"]["pairs"]) == (10, pairs_needed(20))
-    assert told["plan"]["hours"] > 0
-    assert "±20 Elo" in tilewire.out
-    assert f"--resume {out} --games {20_000 if tested else 2 * pairs_needed(20)}" in tilewire.out
-    if tested:  # Wald's expectations, for a variance of 1/8
-        halfway, at_an_end = math.log(19) ** 2 * 50, 0.9 * math.log(19) * 100
-        expected = [math.ceil(pairs) for pairs in (at_an_end, halfway, at_an_end)]
-        assert told["plan"]["test_pairs"] == expected
-        assert told["test"]["verdict"] == "unfinished"
+    assert f"--resume {out} --games 20000" in tilewire.out
+    assert len(told["plan"]["test_pairs"]) == 3
+    config = finished(other)
+    with MatchFolder(other) as there:  # without a test
+        print_table(there, config, as_json=False, plan=20.0, hours=1.0)
+    assert f"--games {2 * pairs_needed(20)}" in tilewire.capsys.readouterr().out
 
 
 def test_a_match_begins_on_no_cluster_that_does_not_answer(
@@ -438,32 +343,19 @@ def test_a_match_begins_on_no_cluster_that_does_not_answer(
 
 def test_a_match_that_is_on_is_left_alone(tilewire: CommandLine, tmp_path: Path) -> None:
     finished(tmp_path, games=2)
+    (link := tmp_path / "link").symlink_to(tmp_path)
     unfinished = b'{"number": 3'
     with MatchFolder(tmp_path), (tmp_path / "results.jsonl").open("ab") as results:
         results.write(unfinished)  # as it is when another is just writing it
         results.flush()
-        assert tilewire("match", "--resume", tmp_path, "--games", 6) == 1
-        assert f"{tmp_path} is in use" in tilewire.err
-        link = tmp_path / "link"
-        link.symlink_to(tmp_path)
-        assert tilewire("match", "--resume", link) == 1
-        assert f"{link} is in use" in tilewire.err
+        for folder in (tmp_path, link):
+            assert tilewire("match", "--resume", folder, "--games", 6) == 1
+            assert f"{folder} is in use" in tilewire.err
         assert (tmp_path / "results.jsonl").read_bytes().endswith(unfinished)
     assert read_config(tmp_path).games == 2
     assert not list(tmp_path.glob("summary.*"))
     assert tilewire("match", "--resume", link) == 0
     assert list(tmp_path.glob("summary.*"))
-
-
-def test_a_match_without_a_game_has_no_table(
-    capsys: pytest.CaptureFixture[str], tmp_path: Path
-) -> None:
-    config = match_config()
-    with MatchFolder(tmp_path) as files:
-        write_config(config, tmp_path)
-        files.append(game(1, (0, 0), outcome="host_error", winner=None))
-        print_table(files, config, as_json=False)
-    assert capsys.readouterr().out == f" games and results: {tmp_path}\n"
 
 
 def test_a_tournament_goes_on_as_one(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -474,16 +366,13 @@ def test_a_tournament_goes_on_as_one(tilewire: CommandLine, tmp_path: Path) -> N
     assert "--rounds" in tilewire.err
     assert tilewire("tournament", "--resume", tmp_path, "--rounds", 2) == 1
     assert "scowl" in tilewire.err
-
-
-def test_a_match_and_a_knockout_have_no_more_rounds(tilewire: CommandLine, tmp_path: Path) -> None:
-    write_config(match_config(), tmp_path)
-    assert tilewire("tournament", "--resume", tmp_path, "--rounds", 2) == 2
-    assert f"tilewire match --resume {tmp_path}" in tilewire.err
-    knockout = {"seats": ("static",) * 3, "names": ("A", "B", "C"), "format": "knockout"}
-    write_config(match_config(**knockout), tmp_path)
+    config = match_config(seats=("static",) * 3, names=("A", "B", "C"), format="knockout")
+    write_config(config, tmp_path)
     assert tilewire("tournament", "--resume", tmp_path, "--rounds", 3) == 2
     assert "knockout" in tilewire.err
+    write_config(match_config(seats=("guest:ann", "static"), names=("ann", "static")), tmp_path)
+    assert tilewire("match", "--resume", tmp_path) == 2
+    assert "tilewire serve --tournament FILE" in tilewire.err
 
 
 def test_the_page_of_a_match_stays_and_its_code_is_in_no_address(
@@ -497,20 +386,15 @@ def test_the_page_of_a_match_stays_and_its_code_is_in_no_address(
         """Stop as soon as the match waits for that."""
         happened.append("waits")
 
-    def table(*args: Any, **options: Any) -> None:
-        happened.append("tells")
-        print_table(*args, **options)
-
-    monkeypatch.setattr("harness.cli.match.print_table", table)
+    tells = lambda *_, **__: happened.append("tells")  # noqa: E731
+    monkeypatch.setattr("harness.cli.match.print_table", tells)
     monkeypatch.setattr("harness.cli.options.open_in_browser", opened.append)
     monkeypatch.setattr("harness.cli.options.until_interrupted", at_once)
     assert tilewire("match", "--resume", tmp_path, "--page") == 0
     said = re.search(r"(http://127\.0\.0\.1:\d+); type (\S+)", tilewire.err)
     assert said is not None
     assert opened == [said[1]]
-    assert "Ctrl-C" in tilewire.err
     assert happened == ["tells", "waits"], "the result is not kept back"
-    assert "4 games" in tilewire.out
 
 
 @pytest.fixture

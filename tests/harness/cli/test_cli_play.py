@@ -1,8 +1,9 @@
-"""``tilewire play``: who plays whom, and the server that it starts."""
+"""``tilewire play`` and ``study``: what they are given, and the server that they start."""
 
 from __future__ import annotations
 
 import asyncio
+import base64
 import getpass
 import json
 import re
@@ -14,12 +15,17 @@ from urllib.request import Request, urlopen
 
 import pytest
 from command_line import CommandLine
+from websockets.asyncio.client import connect
+from websockets.typing import Origin, Subprotocol
 
 from bot.equipment import Equipment
 from bot.registry import LEVELS
+from engine.rules.rules import standard_rules
 from harness.arbiter.host import GameHost
 from harness.cli import options
 from harness.cli.play import NOBODY, OwnServer, _bots, _person
+from harness.cli.study import _read
+from harness.server.page_analysis.conversation import SUBPROTOCOL
 from harness.server.page_analysis.process import AnalysisProcess
 from harness.server.play import Offered
 from protocol.parts import TimeControl
@@ -120,11 +126,58 @@ def test_a_page_is_served_until_a_signal_comes(
     where = ("--no-browser", "--port", 0, "--name", "ann", "--db", tmp_path / "play.db")
     assert tilewire("play", "club", *where) == 0
     assert (told["play"]["opponent"], told["play"]["name"]) == ("club", "ann")
-    assert told["play"]["bots"][0] == {
-        "name": "beginner",
-        "about": LEVELS["beginner"][1],
-        "wins": 0,
-    }
+    assert told["play"]["bots"][0]["name"] == "beginner"
     assert (told["published"], told["away"]) == (told["play"], 421)
     assert ("anybody who can reach 0.0.0.0" in told["said"]) == (host == "0.0.0.0")
     assert tilewire.err.endswith("stopped\n")
+
+
+# --- study ----------------------------------------------------------------------------------------
+
+
+GAME = Path(__file__).parents[2] / "fixtures" / "games" / "static_greedy.gcg"
+CGP = GAME.parents[1] / "cgp" / "midgame.cgp"
+
+
+async def ask(at: str, asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the first answer to a page's request."""
+    origin, spoken = Origin(f"http://{at}"), [Subprotocol(SUBPROTOCOL)]
+    async with connect(f"ws://{at}", origin=origin, subprotocols=spoken) as page:
+        await page.send(json.dumps({"id": 1, **asked}))
+        answer: dict[str, Any] = json.loads(await page.recv())
+        return answer
+
+
+def test_a_game_is_studied_until_a_signal_comes(
+    tilewire: CommandLine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    told: dict[str, Any] = {}
+
+    async def look() -> asyncio.Event:
+        page = re.match(r"study at http://([0-9.:]+)/#/study \(Ctrl-C ", capsys.readouterr().out)
+        assert page
+        for address in ("study", "games", "play"):
+            url = f"http://{page[1]}/api/{address}"
+            told[address] = json.load(await asyncio.to_thread(urlopen, url, timeout=60))
+        asked = {"data": told["study"]["data"], "line": 7, "most": 5}
+        told["moves"] = await ask(page[1], {"type": "moves", **asked})
+        return asyncio.Event()
+
+    monkeypatch.setattr(options, "until_interrupted", look)
+    assert tilewire("study", f"{GAME}@7", "--no-browser") == 0
+    data = base64.b64encode(GAME.read_bytes()).decode()
+    assert told["study"] == {"data": data, "name": GAME.name, "turn": 7, "lexicon": "scowl"}
+    assert (told["games"]["study"], told["play"]["bots"]) == (True, [])
+    assert (told["moves"]["type"], len(told["moves"]["moves"])) == ("moves", 5)
+
+
+def test_a_position_is_studied() -> None:
+    text, rules = CGP.read_bytes(), standard_rules()
+    rack = ("/".join(["15"] * 15) + " AEINRST/ 0/0 0").encode()
+    for what, data, name in (
+        (None, None, None),
+        (str(CGP), text, CGP.name),
+        (text.decode(), text, None),
+        ("AEINRST", rack, None),
+    ):
+        assert _read(what, rules) == {"data": data, "name": name, "turn": None}

@@ -65,9 +65,8 @@ def test_a_whole_game_is_not_a_position(
 def test_a_game_of_other_words_warns_once(
     tilewire: CommandLine, command: str, tmp_path: Path
 ) -> None:
-    path = tmp_path / "game.gcg"
+    path, words = tmp_path / "game.gcg", tmp_path / "nwl20.txt"
     path.write_text("#player1 a A\n#player2 b B\n#lexicon NWL20\n>a: AEIRSST 8H AS +4 4\n")
-    words = tmp_path / "nwl20.txt"
     words.write_text("as\n")
     few = {"analyze": ("--rollouts", 2), "infer": ("--racks", 50, "--top", 1)}.get(command, ())
     assert tilewire(command, f"{path}@1", *few) == 0
@@ -77,17 +76,13 @@ def test_a_game_of_other_words_warns_once(
     assert "NWL20" not in tilewire.err
 
 
-@pytest.mark.parametrize("is_file", [True, False])
-def test_a_position_of_other_words_warns(
-    tilewire: CommandLine, tmp_path: Path, is_file: bool
-) -> None:
-    what: object = f"{'/'.join(['15'] * 15)} AEIRSST/ 0/0 0 lex CSW21;"
-    if is_file:
-        (tmp_path / "one.cgp").write_text(f"{what}\n")
-        what = tmp_path / "one.cgp"
-    assert tilewire("generate", what, "--top", 1) == 0
-    assert "CSW21" in tilewire.err
-    assert tilewire.err.count("\n") == 1
+def test_a_position_of_other_words_warns(tilewire: CommandLine, tmp_path: Path) -> None:
+    position = f"{'/'.join(['15'] * 15)} AEIRSST/ 0/0 0 lex CSW21;"
+    (tmp_path / "one.cgp").write_text(f"{position}\n")
+    for what in (position, tmp_path / "one.cgp"):
+        assert tilewire("generate", what, "--top", 1) == 0
+        assert "CSW21" in tilewire.err
+        assert tilewire.err.count("\n") == 1
 
 
 def test_a_rack_alone_is_an_opening(tilewire: CommandLine) -> None:
@@ -110,14 +105,13 @@ def test_a_rack_alone_is_an_opening(tilewire: CommandLine) -> None:
 def test_words_on_the_board_that_the_lexicon_lacks_are_named(
     tilewire: CommandLine, command: str, racks: str, options: tuple[object, ...], tmp_path: Path
 ) -> None:
-    (tmp_path / "words.txt").write_text("at\n")
+    words, tiles = tmp_path / "words.txt", tmp_path / "tiles.csv"
+    words.write_text("at\n")
     count = 10 if command == "endgame" else 14
-    (tmp_path / "tiles.csv").write_text(
-        f"?,?,0,0,0\nA,a,8,1,1\nB,b,4,1,0\nT,t,{count},1,0\n", "utf-8"
-    )
+    tiles.write_text(f"?,?,0,0,0\nA,a,8,1,1\nB,b,4,1,0\nT,t,{count},1,0\n", "utf-8")
     board = "/".join(["15"] * 5 + ["AT2BAT2BB2TA", "15", "3AB10"] + ["15"] * 7)
-    given = ("--lexicon", tmp_path / "words.txt", "--distribution", tmp_path / "tiles.csv")
-    assert tilewire(command, f"{board} {racks} 0/0 0", *given, *options) == 0, tilewire.err
+    given = ("--lexicon", words, "--distribution", tiles, *options)
+    assert tilewire(command, f"{board} {racks} 0/0 0", *given) == 0, tilewire.err
     assert "AB, BAT, BB and 1 more" in tilewire.err
 
 

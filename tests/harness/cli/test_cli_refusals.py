@@ -17,12 +17,17 @@ from harness.cli.serve import read_config
 from harness.server.ladder.settings import ServerTime
 
 
-def test_a_port_that_is_taken_leaves_no_journal(tilewire: CommandLine, tmp_path: Path) -> None:
+@pytest.mark.parametrize("storage", ["--db j.db", "--tournament club.toml --out new"])
+def test_a_port_that_is_taken_leaves_nothing(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, storage: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "club.toml").write_text(SWISS)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        assert tilewire("serve", "--port", port, "--db", tmp_path / "j.db") == 1
+        assert tilewire("serve", "--port", port, *storage.split()) == 1
     assert str(port) in tilewire.err
-    assert list(tmp_path.iterdir()) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["club.toml"]
 
 
 def test_a_server_that_can_not_be_leaves_no_journal(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -33,63 +38,65 @@ def test_a_server_that_can_not_be_leaves_no_journal(tilewire: CommandLine, tmp_p
     assert not (tmp_path / "j.db").exists()
 
 
-@pytest.mark.parametrize(
-    ("text", "word"),
-    [
-        ("[time]\ninitial = 300000\n", "initial_ms"),
-        ("[time]\ninitial_ms = 0\n", "time.initial_ms"),
-        ('[time]\ninitial_ms = "5m"\n', "time.initial_ms"),
-        ("[time]\nmove_cap_ms = true\n", "time.move_cap_ms"),
-        ("time = 5\n", "time"),
-        ("max_games = -1\n", "max_games"),
-        ("port = 99999\n", "port"),
-        ("port = 80.7\n", "port"),
-        ("[ladder.tables.blitz]\ninitial = 3\n", "ladder.tables.blitz"),
-        ("[tables.blitz.time]\ninitial = 3\n", "tables.blitz.time"),
-        ("[ladder]\nfade_days = 0\n", "ladder.fade_days"),
-        ("[ladder.anchors]\nnobody = 1\n", "'nobody'"),
-        ("[ladder.anchors]\nstatic = 1e9\n", "rating"),
-        ('[ladder]\npersons = ["greedy"]\n', "ladder.persons"),
-        ('[tables.polish]\nrules = "polsh"\n', "'polsh'"),
-        ("[tables.main]\n", "main"),
-        ("[tables.'a b']\n", "tables.a b"),
-        ('[ladder.tables.a]\ntable = "polish"\n', "tables.polish"),
-        ("[ladder.tables.'a b']\n", "ladder.tables"),
-        ("prot = 3\n", "port"),
-        ("db = 3\n", "db"),
-        ("ponder = 'yes'\n", "ponder"),
-        ("[bots]\nfine = 'static'\nquick = 7\n", "bots.quick"),
-        ("[bots]\nquick = 'statik'\n", "bots.quick"),
-        ("[bots]\nquick = 'static?temperature=hot'\n", "bots.quick"),
-        ("host = localhost\n", "line 1"),
-        ("port = 1\nhost = '\udcff'\n", "line 2"),
-    ],
-)
-def test_a_configuration_that_makes_no_sense(
-    tilewire: CommandLine, tmp_path: Path, text: str, word: str
+SEATS = 'seats = ["static", "greedy"]\n'
+SWISS = 'seats = ["guest:ann", "guest:bob"]\nformat = "swiss"\nrounds = 3\n'
+OPEN = 'open = true\nformat = "swiss"\n'
+MATCH, SERVER, TOURNAMENT = "match --config", "serve --config", "serve --port 0 --tournament"
+WRONG = [
+    (MATCH, "gmaes = 3\n", "games"),
+    (MATCH, "games = 2.5\n", "games"),
+    (MATCH, "games = 2\n", "seats"),
+    (MATCH, "games = \n", "TOML"),
+    (MATCH, 'seats = ["static"]\n', "seats"),
+    (MATCH, SEATS + 'time = "5x"\n', "'5x'"),
+    (MATCH, SEATS + 'increment = "5s"\nmax_overtime = "5s"\n', "increment"),
+    (SERVER, "[time]\ninitial = 300000\n", "initial_ms"),
+    (SERVER, "[time]\ninitial_ms = 0\n", "time.initial_ms"),
+    (SERVER, "prot = 3\n", "port"),
+    (SERVER, "host = localhost\n", "line 1"),
+    (SERVER, "port = 1\nhost = '\udcff'\n", "line 2"),
+    (SERVER, "[bots]\nquick = 'statik'\n", "bots.quick"),
+    (SERVER, "[bots]\nquick = 'static?temperature=hot'\n", "bots.quick"),
+    (SERVER, "[bots]\nann = 'guest:ann'\n", "bots.ann"),
+    (SERVER, "[tables.blitz.time]\ninitial = 3\n", "tables.blitz.time"),
+    (SERVER, '[tables.polish]\nrules = "polsh"\n', "'polsh'"),
+    (SERVER, "[tables.main]\n", "main"),
+    (SERVER, "[ladder]\nfade_days = 0\n", "ladder.fade_days"),
+    (SERVER, '[ladder]\npersons = ["greedy"]\n', "ladder.persons"),
+    (SERVER, "[ladder.anchors]\nnobody = 1\n", "'nobody'"),
+    (SERVER, '[ladder.tables.a]\ntable = "polish"\n', "tables.polish"),
+    (SERVER, "[ladder.tables.'a b']\n", "ladder.tables"),
+    (TOURNAMENT, 'seats = ["guest:ann"]\n', "open = true"),
+    (TOURNAMENT, "open = true\n", "swiss"),
+    (TOURNAMENT, SWISS + 'no_show = "0.0004s"\n', "no_show"),
+    (TOURNAMENT, SWISS + "waits = 1\n", "wait?"),
+    (TOURNAMENT, SWISS + 'directors = ["a b"]\n', "directors"),
+    (TOURNAMENT, OPEN + 'anchor = ["ann=1500"]\n', "ann"),
+    (TOURNAMENT, SWISS + 'name = ["A=Anna"]\n', "Anna"),
+    (TOURNAMENT, 'seats = ["guest:a", "guest:a"]\n', "a-1"),
+    (TOURNAMENT, 'seats = ["guest:", "static"]\n', "64"),
+    (TOURNAMENT, 'seats = ["guest:dead:beef", "static"]\n', "address"),
+    (TOURNAMENT, SWISS + "concurrency = 3\n", "--max-games"),
+    (TOURNAMENT, SWISS + "seed = 3\n", "seed"),
+    ("serve --port 0 --time 1m --lexicon x --tournament", SWISS, "lexicon, time"),
+]
+
+
+@pytest.mark.parametrize(("command", "text", "word"), WRONG)
+def test_settings_that_make_no_sense_are_refused_and_nothing_is_made(
+    tilewire: CommandLine,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    command: str,
+    text: str,
+    word: str,
 ) -> None:
-    config = tmp_path / "serve.toml"
-    config.write_text(text, errors="surrogateescape")
-    assert tilewire("serve", "--config", config, "--db", tmp_path / "j.db") == 2
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s.toml").write_text(text, errors="surrogateescape")
+    assert tilewire(*command.split(), "s.toml", *(["--db", "j.db"] * (command == SERVER))) == 2
     assert word in tilewire.err
-    assert not (tmp_path / "j.db").exists()
-
-
-@pytest.mark.parametrize("command", ["serve", "bridge"])
-def test_a_configuration_that_is_not_there(
-    tilewire: CommandLine, tmp_path: Path, command: str
-) -> None:
-    config = tmp_path / "none.toml"
-    assert tilewire(command, "--config", config) == 2
-    assert str(config) in tilewire.err
-
-
-@pytest.mark.parametrize("option", ["--tls-cert", "--tokens"])
-def test_a_file_that_is_not_there(tilewire: CommandLine, tmp_path: Path, option: str) -> None:
-    path = tmp_path / "none"
-    assert tilewire("serve", option, path, "--db", tmp_path / "j.db") == 2
-    assert str(path) in tilewire.err
-    assert not (tmp_path / "j.db").exists()
+    there = {path.name for path in tmp_path.rglob("*") if path.is_file()}
+    assert not there & {"match.json", "match.db", "j.db"}
 
 
 @pytest.mark.parametrize("tournament", [False, True])
@@ -117,7 +124,6 @@ def test_strangers_may_play_only_where_that_is_said(
     [
         ("match", "static", "greedy", "--out"),
         ("play", "--no-browser", "--db"),
-        ("serve", "--port", "0", "--db"),
         ("serve", "--port", "0", "--config", "server.toml", "--db"),
         ("serve", "--port", "0", "--tournament", "club.toml", "--out"),
     ],
@@ -147,23 +153,12 @@ def test_containment_that_is_required_and_can_not_be_had_ends_a_command_at_its_s
 
 @pytest.mark.skipif(not containment().is_whole, reason="bots can't be contained here")
 def test_containment_that_is_required_and_can_be_had_is_in_nobodys_way(
-    tilewire: CommandLine, tmp_path: Path
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    assert tilewire("serve", "--require-containment", "--tokens", tmp_path / "none") == 2
-    assert str(tmp_path / "none") in tilewire.err
-    assert tilewire("match", "statik", "greedy", "--require-containment") == 2
-    assert "statik" in tilewire.err
-    assert tilewire("play", "statik", "--require-containment", "--db", tmp_path / "p.db") == 2
-    assert "statik" in tilewire.err
-
-
-def test_containment_that_is_required_is_that_of_this_machine(
-    tilewire: CommandLine, tmp_path: Path
-) -> None:
-    at = ("--cluster", "tcp://127.0.0.1:1", "--require-containment", "--out", tmp_path / "new")
-    assert tilewire("match", "static", "greedy", *at) == 2
-    assert "--cluster" in tilewire.err
-    assert not (tmp_path / "new").exists()
+    monkeypatch.chdir(tmp_path)
+    for command in ("serve --tokens statik", "match statik greedy", "play statik"):
+        assert tilewire(*command.split(), "--require-containment") == 2
+        assert "statik" in tilewire.err
 
 
 def test_players_of_a_server_have_time_to_compile(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import stat
 from pathlib import Path
 
@@ -26,33 +25,23 @@ def test_a_game_is_its_score_sheet_and_its_end(tilewire: CommandLine) -> None:
     assert tilewire("show", GAME) == 0
     lines = tilewire.out.splitlines()
     assert lines[0] == "Anna Berg (anna) – Bert Dahl (bert)"
-    assert "Round 3, lexicon ANY" in lines[1]
     assert "2  bert    AEIMNT?  H8 (S)eA          +2      2" in lines
-    assert "kept EIMNT" in tilewire.out
     assert "2 × (EIMNTTX)" in tilewire.out
-    assert "final position" in lines
     assert row(tilewire.out, 8) == "=..WORDS...'..="
     assert "▸" not in tilewire.out
     assert "\x1b" not in tilewire.out
-    assert max(map(len, lines)) <= 80
 
 
-def test_a_game_up_to_a_line(tilewire: CommandLine) -> None:
+def test_a_game_is_shown_up_to_a_line_or_its_moves_alone(tilewire: CommandLine) -> None:
     assert tilewire("show", GAME, "--turn", 1) == 0
-    assert "after line 1" in tilewire.out
     assert "H8" not in tilewire.out
     assert row(tilewire.out, 9) == "..'...'.'...'.."
     assert "▸ bert" in tilewire.out
     assert tilewire("show", GAME, "--turn", 0) == 0
-    assert "at the beginning" in tilewire.out
     assert "no moves" in tilewire.out
-
-
-def test_moves_alone(tilewire: CommandLine) -> None:
     assert tilewire("show", GAME, "--moves", "--turn", "2") == 0
     assert "H8 (S)eA" in tilewire.out
     assert "10H" not in tilewire.out
-    assert "position" not in tilewire.out
     assert " A  B " not in tilewire.out
 
 
@@ -65,12 +54,6 @@ def test_every_readable_game_is_printed_or_refused_with_a_sentence(
     assert all(len(line) <= 80 for line in tilewire.out.splitlines())
 
 
-def test_the_line_of_a_wrong_score(tilewire: CommandLine) -> None:
-    path = FIXTURES / "gcg" / "refused_at_replay" / "wrong_score.gcg"
-    assert tilewire("show", path, "--strict") == 2
-    assert f"{path}, line 5: " in tilewire.err
-
-
 def test_a_sheet_with_other_scores_has_those_of_the_rules_beside_them(
     tilewire: CommandLine,
 ) -> None:
@@ -78,13 +61,14 @@ def test_a_sheet_with_other_scores_has_those_of_the_rules_beside_them(
     assert tilewire("show", path, "--moves") == 0
     assert "+36 (+26)  36 (26)" in tilewire.out
     assert tilewire.err.count(f"{path}, line 4: ") == 1
-    assert tilewire("show", path, "--json") == 0
-    game = json.loads(tilewire.out)
-    assert [line["computed"] for line in game["lines"]] == [26, 0]
-    assert [line["computed_total"] for line in game["lines"]] == [26, 0]
-    (notice,) = game["notices"]
-    assert (notice["line"], notice["taken"]) == (4, "the sheet counts")
+    game = tilewire.json("show", path)
+    for key in ("computed", "computed_total"):
+        assert [line[key] for line in game["lines"]] == [26, 0]
+    assert [notice["line"] for notice in game["notices"]] == [4]
     assert " 36/0 " in game["cgp"]
+    wrong = FIXTURES / "gcg" / "refused_at_replay" / "wrong_score.gcg"
+    assert tilewire("show", wrong, "--strict") == 2
+    assert f"{wrong}, line 5: " in tilewire.err
 
 
 def test_utf8_that_no_line_declares_is_hinted_at(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -100,27 +84,26 @@ def test_utf8_that_no_line_declares_is_hinted_at(tilewire: CommandLine, tmp_path
 
 
 def test_a_position(tilewire: CommandLine, tmp_path: Path) -> None:
-    assert tilewire("show", POSITION) == 0
-    assert row(tilewire.out, 8) == "=..WoRDS...'..="
-    assert "▸ on turn" in tilewire.out
-    assert "AEGILNV" in tilewire.out
-    from_text = tilewire.out
     path = tmp_path / "a.cgp"
     path.write_text(POSITION)
-    assert tilewire("show", path) == 0
-    assert tilewire.out == from_text
+    for what in (POSITION, path):
+        assert tilewire("show", what) == 0
+        assert row(tilewire.out, 8) == "=..WoRDS...'..="
+        assert "▸ on turn" in tilewire.out
+        assert "AEGILNV" in tilewire.out
 
 
 def test_a_position_that_is_none(tilewire: CommandLine, tmp_path: Path) -> None:
-    assert tilewire("show", POSITION.replace("3WoRDS7", "3WoRDS8")) == 2
-    assert "row 8" in tilewire.err
     path = tmp_path / "a.cgp"
     path.write_text("15/15 / 0/0 0")
-    assert tilewire("show", path) == 2
-    assert tilewire.err.startswith(f"tilewire: {path}, line 1: ")
-    assert tilewire("show", POSITION, "--turn", "1") == 2
-    assert "CGP" in tilewire.err
-    assert tilewire("show", "9" * 5_000 + "/1 / 0/0 0") == 2
+    for wrong, word in (
+        ((POSITION.replace("3WoRDS7", "3WoRDS8"),), "row 8"),
+        ((path,), f"tilewire: {path}, line 1: "),
+        ((POSITION, "--turn", "1"), "CGP"),
+        (("9" * 5_000 + "/1 / 0/0 0",), "tilewire: "),
+    ):
+        assert tilewire("show", *wrong) == 2
+        assert word in tilewire.err
 
 
 def test_names_in_a_file_cannot_touch_the_terminal(tilewire: CommandLine, tmp_path: Path) -> None:
@@ -141,8 +124,6 @@ def test_a_token_goes_to_stdout_alone(tilewire: CommandLine) -> None:
     assert len(secret) == 43
     assert tilewire.err.endswith(f"bob {hash_token(secret)}\n")
     assert secret not in tilewire.err
-    tilewire("token", "bob")
-    assert tilewire.out.strip() != secret
 
 
 def test_a_file_of_tokens_is_made_for_its_owner_alone(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -24,7 +22,6 @@ WORDS = ["АД", "БАЛ", "БЕ", "БЕДА", "ВАБЕЛ", "ВАЛ", "ВЕДА
 WORDS += ["ЕВА", "ЕДА", "ЕЛ", "ЖАБА", "ЖАЛ", "ЛЕВ", "ЛЕВА"]
 FEW = {"А": 12, "Б": 4, "В": 6, "Г": 5, "Д": 3, "Е": 10, "Ж": 1, "Л": 5}
 LONG = ("--games", "3000", "--seed", "1", "--floor", "30")
-PNG = b"\x89PNG"
 
 
 @pytest.fixture
@@ -78,6 +75,15 @@ def wait_for(process: subprocess.Popen[str], words: str) -> None:
     assert any(words in line for line in process.stderr)
 
 
+def refused(tilewire: CommandLine, says: str, *arguments: object) -> None:
+    """Have a training of leaves refused in a sentence, the last that it says."""
+    assert tilewire("train", "leaves", *arguments) == 2, tilewire.err
+    last = tilewire.err.splitlines()[-1]
+    assert last.startswith("tilewire: ")
+    assert says in last
+    assert "Traceback" not in tilewire.err
+
+
 @pytest.fixture(scope="module")
 def whole(ground: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A table of an undisturbed training by two workers."""
@@ -90,34 +96,13 @@ def whole(ground: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
-@pytest.fixture(scope="module")
-def killed(ground: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder of a training that was killed in its last generation."""
-    folder = tmp_path_factory.mktemp("killed")
-    process = start("--out", folder / "t.klv2", *LONG, *on(ground))
-    wait_for(process, "generation 4 of 4")
-    process.kill()
-    said(process)
-    assert process.returncode == -9
-    return folder
-
-
-@pytest.fixture
-def stopped(killed: Path, tmp_path: Path) -> Path:
-    """What a killed training left: a checkpoint; give the table that it was to make."""
-    shutil.copytree(killed, tmp_path, dirs_exist_ok=True)
-    assert not (tmp_path / "t.klv2").exists()
-    assert (tmp_path / "t.klv2.checkpoint").is_file()
-    return tmp_path / "t.klv2"
-
-
 # --- leaves: whole, killed, gone on with ----------------------------------------------------------
 
 
 def test_what_a_training_writes(ground: Path, whole: Path) -> None:
     names = {path.name for path in whole.parent.iterdir()}
     assert names == {"t.klv2", "t.klv2.json", "t.klv2.png"}
-    assert whole.with_name("t.klv2.png").read_bytes().startswith(PNG)
+    assert whole.with_name("t.klv2.png").read_bytes().startswith(b"\x89PNG")
     table = read_klv(whole, load_distribution(ground / "tiles.csv"))
     assert table.values.any()
     manifest = read_manifest(whole)
@@ -132,100 +117,17 @@ def test_what_a_training_writes(ground: Path, whole: Path) -> None:
     assert manifest.command.endswith("--out t.klv2")
 
 
-def test_killed_and_out_of_disk_and_yet_the_same(ground: Path, whole: Path, stopped: Path) -> None:
+def test_interrupted_and_out_of_disk_and_yet_the_same(
+    tilewire: CommandLine, ground: Path, whole: Path, tmp_path: Path
+) -> None:
     """Byte for byte the table of two workers that were never stopped."""
-    options = ("--out", stopped, *LONG, *on(ground), "--resume")
-    checkpoint = stopped.with_name("t.klv2.checkpoint")
-    before = checkpoint.read_bytes()
-    full = start(*options, most_bytes=len(before) - 1)
-    told = said(full).splitlines()
-    assert full.returncode == 2, told
-    assert str(checkpoint) in told[-1]
-    assert "--resume" in told[-1]
-    assert "Traceback" not in "".join(told)
-    assert checkpoint.read_bytes() == before
-    assert not stopped.exists()
-
-    resumed = start(*options)
-    told = said(resumed).splitlines()
-    assert resumed.returncode == 0, told
-    games = re.search(r"going on after ([\d,]+) games", "".join(told))
-    assert games is not None
-    assert int(games[1].replace(",", "")) >= 600
-    for name in ("t.klv2", "t.klv2.json"):
-        assert stopped.with_name(name).read_bytes() == whole.with_name(name).read_bytes(), name
-    assert not checkpoint.exists()
-
-
-def test_checkpoints_that_are_not_gone_on_with(
-    tilewire: CommandLine, ground: Path, stopped: Path
-) -> None:
-    checkpoint = stopped.with_name("t.klv2.checkpoint")
-    options = ("leaves", "--out", stopped, *on(ground), "--resume")
-    refused(tilewire, "floor 30, not 31", *options, *LONG[:-1], "31")
-    checkpoint.write_bytes(checkpoint.read_bytes()[:-1])
-    refused(tilewire, str(checkpoint), *options, *LONG)
-    assert checkpoint.is_file()
-
-
-# --- what is refused ------------------------------------------------------------------------------
-
-
-def refused(tilewire: CommandLine, says: str, *arguments: object) -> None:
-    """Have a command refused in a sentence, the last that it says."""
-    assert tilewire("train", *arguments) == 2, tilewire.err
-    last = tilewire.err.splitlines()[-1]
-    assert last.startswith("tilewire: ")
-    assert says in last
-    assert "Traceback" not in tilewire.err
-
-
-@pytest.mark.parametrize(
-    ("options", "says"),
-    [
-        ((), "minutes"),
-        (("--games", "500", "--minutes", "1"), "minutes"),
-        (("--games", "500", "--lexicon", "nosuch"), "'nosuch'"),
-        (("--games", "500", "--distribution", "no.csv"), "'no.csv'"),
-        (("--games", "500", "--distribution", "english"), "letter"),
-        (("--games", "500", "--rules", "super"), "--distribution"),
-    ],
-)
-def test_options_that_make_no_sense(
-    tilewire: CommandLine, tmp_path: Path, options: tuple[str, ...], says: str
-) -> None:
-    given = dict(zip(options[::2], options[1::2], strict=True))
-    given = {"--lexicon": "few.txt", "--distribution": "tiles.csv", **given}
-    flat = [text for pair in given.items() for text in pair]
-    refused(tilewire, says, "leaves", "--out", tmp_path / "t.klv2", *flat)
-    assert not list(tmp_path.iterdir())
-
-
-@pytest.mark.parametrize("what", ["leaves", "winprob", "features"])
-def test_no_place_to_write(tilewire: CommandLine, tmp_path: Path, what: str) -> None:
-    games = ("--games", "500")
-    out = tmp_path / "none" / "t"
-    refused(tilewire, f"--out {out}", what, "--out", out, *games)
-    refused(tilewire, f"--out {tmp_path}", what, "--out", tmp_path, *games)
-    assert not list(tmp_path.iterdir())
-
-
-def test_features_are_learned_in_one_process(tilewire: CommandLine, tmp_path: Path) -> None:
-    out = ("--out", tmp_path / "w.json")
-    for option in (("--workers", "2"), ("--cluster", "tcp://127.0.0.1:1")):
-        refused(tilewire, option[0], "features", *out, *option)
-    refused(tilewire, "--games", "features", *out, "--games", "0")
-
-
-def test_a_training_under_way_is_not_disturbed_and_can_be_interrupted(
-    tilewire: CommandLine, ground: Path, tmp_path: Path
-) -> None:
-    options = ("--out", tmp_path / "t.klv2", "--games", "60000", *on(ground))
+    out, checkpoint = tmp_path / "t.klv2", tmp_path / "t.klv2.checkpoint"
+    options = ("--out", out, *on(ground), *LONG)
     first = start(*options)
     try:
         wait_for(first, "generation 2 of 4")
         first.send_signal(signal.SIGSTOP)  # it is under way as long as the other takes to start
-        refused(tilewire, f"process {first.pid}", "leaves", *options, "--resume")
+        refused(tilewire, f"process {first.pid}", *options, "--resume")
         first.send_signal(signal.SIGCONT)
         first.send_signal(signal.SIGINT)
         told = said(first)
@@ -233,11 +135,35 @@ def test_a_training_under_way_is_not_disturbed_and_can_be_interrupted(
         first.kill()
         first.wait()
     assert first.returncode == 130
-    checkpoint = tmp_path / "t.klv2.checkpoint"
     assert str(checkpoint) in told
     assert "--resume" in told
     assert "Traceback" not in told
-    assert checkpoint.is_file()
+
+    before = checkpoint.read_bytes()
+    refused(tilewire, "floor 30, not 31", *options[:-1], "31", "--resume")
+    wide = ground / "wide.toml"
+    wide.write_text('tiles = "tiles.csv"\nboard = "super"\n', encoding="utf-8")
+    by_others = ("--out", out, "--lexicon", ground / "few.txt", "--rules", wide, *LONG)
+    refused(tilewire, "training with rules", *by_others, "--resume")
+    checkpoint.write_bytes(before[:-1])
+    refused(tilewire, str(checkpoint), *options, "--resume")
+    checkpoint.write_bytes(before)
+    full = start(*options, "--resume", most_bytes=len(before) - 1)
+    *told_before, last = said(full).splitlines()
+    assert full.returncode == 2, last
+    assert str(checkpoint) in last
+    assert "--resume" in last
+    assert "Traceback" not in "".join(told_before)
+    assert checkpoint.read_bytes() == before
+    assert not out.exists()
+
+    resumed = start(*options, "--resume")
+    told = said(resumed)
+    assert resumed.returncode == 0, told
+    assert re.search(r"going on after [1-9][\d,]* games", told)
+    for name in ("t.klv2", "t.klv2.json"):
+        assert (tmp_path / name).read_bytes() == whole.with_name(name).read_bytes(), name
+    assert not checkpoint.exists()
 
 
 # --- what is learned with other tiles ------------------------------------------------------------
@@ -249,39 +175,15 @@ def test_a_table_of_other_tiles_is_for_them_alone(
     out = tmp_path / "many.klv2"
     options = ("--games", "100", "--floor", "0", *on(ground, "many.csv"))
     assert tilewire("train", "leaves", "--out", out, *options) == 0, tilewire.err
-    shown = re.findall(r"^(\S+)  +([+−]?[\d.]+)$", leaves_of(tilewire, out, ground), re.MULTILINE)
-    assert {"?", "А", "Ж", "Л"} <= {letter for letter, _ in shown}
-    assert tilewire("leaves", "--table", out) == 2
-    assert "alphabet" in tilewire.err
+    assert tilewire("leaves", "--table", out, "--distribution", ground / "many.csv") == 0
+    assert {"?", "А", "Ж", "Л"} <= set(re.findall(r"^(\S+)  +[+−]?[\d.]+$", tilewire.out, re.M))
     for command in (
-        ("match", "static", "greedy", "--games", "1", "--out", tmp_path / "match"),
-        ("train", "winprob", "--games", "10", "--out", tmp_path / "w.csv"),
+        ("leaves", "--table", out),
+        ("match", "static", "greedy", "--games", "1", "--out", tmp_path / "m", "--leaves", out),
+        ("train", "winprob", "--games", "10", "--out", tmp_path / "w.csv", "--leaves", out),
     ):
-        assert tilewire(*command, "--leaves", out) == 2
+        assert tilewire(*command) == 2
         assert "alphabet" in tilewire.err
-        assert "Traceback" not in tilewire.err
-
-
-def leaves_of(tilewire: CommandLine, table: Path, ground: Path) -> str:
-    given = ("--table", table, "--distribution", ground / "many.csv")
-    assert tilewire("leaves", *given) == 0, tilewire.err
-    return tilewire.out
-
-
-def test_games_are_played_by_the_rules_that_are_named(
-    tilewire: CommandLine, ground: Path, tmp_path: Path
-) -> None:
-    (ground / "wide.toml").write_text('tiles = "tiles.csv"\nboard = "super"\n', encoding="utf-8")
-    words, rules = ("--lexicon", ground / "few.txt"), ("--rules", ground / "wide.toml")
-    out = tmp_path / "wide.klv2"
-    options = ("--games", "100", "--floor", "0", "--seed", "1")
-    assert tilewire("train", "leaves", "--out", out, *options, *words, *rules) == 0, tilewire.err
-    manifest = read_manifest(out)
-    assert manifest is not None
-    assert f"--rules {ground / 'wide.toml'}" in manifest.command
-    narrow = tmp_path / "narrow.klv2"
-    assert tilewire("train", "leaves", "--out", narrow, *options, *on(ground)) == 0, tilewire.err
-    assert out.read_bytes() != narrow.read_bytes()
 
 
 # --- win probabilities and features ---------------------------------------------------------------
@@ -290,22 +192,19 @@ def test_games_are_played_by_the_rules_that_are_named(
 def test_win_probabilities(tilewire: CommandLine, ground: Path, whole: Path) -> None:
     options = ("--games", "600", "--seed", "3", "--leaves", whole, "--check", "300", *on(ground))
     assert tilewire("train", "winprob", "--out", ground / "w1.csv", *options) == 0
-    assert f"{ground / 'w1.csv'} is written" in tilewire.err
     assert "check: 300 of 300 games" in tilewire.err
-    assert sum("%" in line for line in tilewire.out.splitlines()) == 10
     shared = ("--out", ground / "w2.csv", *options, "--workers", "2")
     assert len(tilewire.json("train", "winprob", *shared)) == 10
-    written = [(ground / name).read_bytes() for name in ("w1.csv", "w2.csv")]
-    assert written[0] == written[1]
+    written = (ground / "w1.csv").read_bytes()
+    assert (ground / "w2.csv").read_bytes() == written
     table = read_win_probabilities(ground / "w1.csv")
     assert table.at(-200, 20) < 0.3
     assert table.at(200, 20) > 0.7
     manifest = read_manifest(ground / "w1.csv")
     assert manifest is not None
-    assert manifest.is_of(written[0])
+    assert manifest.is_of(written)
     assert (manifest.kind, manifest.games, manifest.seed) == ("winprob", 600, 3)
     assert manifest.figures == {"leaves": str(whole)}
-    assert (ground / "w1.csv.png").read_bytes().startswith(PNG)
 
 
 def test_without_matplotlib_a_table_has_no_picture(
@@ -313,27 +212,19 @@ def test_without_matplotlib_a_table_has_no_picture(
 ) -> None:
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     out = ground / "plain.csv"
-    options = ("--games", "10", "--check", "0", "--leaves", whole, "--json")
-    assert tilewire("train", "winprob", "--out", out, *options, *on(ground)) == 0, tilewire.err
-    assert json.loads(tilewire.out) == [], "nothing was checked"
+    options = ("--games", "10", "--check", "0", "--leaves", whole, *on(ground))
+    assert tilewire.json("train", "winprob", "--out", out, *options) == [], "nothing was checked"
     assert {path.name for path in ground.glob("plain.csv*")} == {"plain.csv", "plain.csv.json"}
     assert f"{out}.png" in tilewire.err
 
 
-def test_features(tilewire: CommandLine, tmp_path: Path) -> None:
+@pytest.mark.parametrize(("games", "how"), [(200, ()), (2, ("--with-simulation",))])
+def test_features(tilewire: CommandLine, tmp_path: Path, games: int, how: tuple[str, ...]) -> None:
     out = tmp_path / "f.json"
-    options = ("--lexicon", "scowl", "--distribution", "english", "--games", "200", "--seed", "4")
-    assert tilewire("train", "features", "--out", out, "--threads", "2", *options) == 0
-    assert f"{out} is written" in tilewire.err
-    assert out.with_name("f.json.png").read_bytes().startswith(PNG)
-    assert read_rack_weights(out).by_name()["?"] > 0
-
-
-def test_features_with_simulation(tilewire: CommandLine, tmp_path: Path) -> None:
-    out = tmp_path / "mc.json"
-    options = ("--lexicon", "scowl", "--distribution", "english", "--games", "2", "--threads", "2")
-    assert tilewire("train", "features", "--with-simulation", "--out", out, *options) == 0
+    words = ("--lexicon", "scowl", "--distribution", "english", "--games", games)
+    assert tilewire("train", "features", "--out", out, "--threads", "2", *words, *how) == 0
+    assert out.with_name("f.json.png").read_bytes().startswith(b"\x89PNG")
     made = read_rack_weights(out).made
-    given = "--lexicon scowl --seed 0 --distribution english --games 2 --with-simulation"
-    assert made["command"] == f"tilewire train features {given}"
-    assert (made["games"], made["seed"]) == (2, 0)
+    given = f"--lexicon scowl --seed 0 --distribution english --games {games}"
+    assert made["command"] == " ".join(("tilewire train features", given, *how))
+    assert (made["games"], made["seed"]) == (games, 0)

@@ -80,12 +80,8 @@ async def test_a_whole_game_is_typed() -> None:
             await at.table.turn()
         shown = await at.end()
     assert at.table.state.position.scores[1] > 200
-    for part in (
-        *("one – two: one begins", "play a word across", "'8D' is not a move", "name the tiles"),
-        *("QZX is not valid", "CAT is valid", "one is to move", " scores "),
-    ):
+    for part in ("'8D' is not a move", "name the tiles", "QZX is not valid", "CAT is valid"):
         assert part in shown
-    assert "polish" in shown
     assert "--rules" not in shown, "no options in a game that is on"
     first = at.table.history[0].score
     assert f"{first:+d}" in shown, "the opponent's first play is listed"
@@ -104,38 +100,27 @@ async def test_a_game_is_resigned_and_one_ends_while_a_move_is_typed() -> None:
         assert "(over)" in await at.end()
 
 
-async def test_commands_may_be_in_upper_case() -> None:
-    async with sitting() as (at, talk):
-        at.type("QUIT")
-        await at.table.say(at.table.question())
-        with pytest.raises(Left):
-            await talk
-
-
-def test_a_yes_may_be_in_upper_case_and_the_end_of_input_is_none() -> None:
+def test_a_yes_may_be_in_upper_case_and_the_last_line_needs_no_newline() -> None:
     reading, writing = os.pipe()
     terminal = Terminal(Console(file=io.StringIO()), reading)
-    os.write(writing, b"Y\nyes\nn\n\n")
+    os.write(writing, b"Y\nyes\nn\n\nshuffle\npass")
     os.close(writing)
-    assert [terminal.agrees("again? ") for _ in range(5)] == [True, True, False, False, False]
+    assert [terminal.agrees("again? ") for _ in range(4)] == [True, True, False, False]
+    assert [terminal.ask("") for _ in range(3)] == ["shuffle", "pass", None]
+    assert not terminal.agrees("again? "), "the end of input"
 
 
-async def test_who_types_no_more_leaves_and_plays_nothing() -> None:
+@pytest.mark.parametrize("last", [(), ("QUIT",)], ids=["end of input", "quit"])
+async def test_who_types_no_more_leaves_and_plays_nothing(last: tuple[str, ...]) -> None:
     async with sitting() as (at, talk):
+        at.type(*last)
         await at.table.say(at.table.question())
-        os.close(at.writing)
-        at.writing = -1
+        if not last:
+            os.close(at.writing)
+            at.writing = -1
         with pytest.raises(Left):
             await talk
     assert not at.table.history
-
-
-def test_the_last_line_needs_no_newline() -> None:
-    reading, writing = os.pipe()
-    terminal = Terminal(Console(file=io.StringIO()), reading)
-    os.write(writing, b"shuffle\npass")
-    os.close(writing)
-    assert [terminal.ask("") for _ in range(3)] == ["shuffle", "pass", None]
 
 
 def test_a_terminal_that_hangs_up_is_the_end_of_what_is_typed() -> None:

@@ -18,6 +18,9 @@ from command_line import CommandLine
 from e2e.processes import COMMAND
 from event_samples import write_event
 
+from lexicons.cache import user_cache
+
+GAMES = Path(__file__).parents[2] / "fixtures" / "gcg"
 EMPTY_BOARD = "/".join(["15"] * 15)
 OPENING = f"'{EMPTY_BOARD} AEINRST/ 0/0 0'"
 LATE = (
@@ -46,62 +49,54 @@ WRONG = [
     ("match greedy greedy --threads 1000000000", "--threads"),
     ("match greedy greedy --seed -1", "--seed"),
     ("match greedy greedy --overtime-penalty x", "--overtime-penalty"),
-    ("match greedy greedy --margin -1s", "--margin"),
-    ("match greedy greedy --increment inf", "--increment"),
-    ("serve --port 80.7", "--port"),
     ("serve --port 65536", "--port"),
-    ("play --port 65536", "--port"),
-    ("serve --max-games 0", "--max-games"),
-    ("serve --drain 5", "--drain"),
     ("serve --standby", "--db"),
-    ("connect ws://127.0.0.1:1 --bot greedy --games 0", "--games"),
     ("check", "--connects"),
     ("check --connects 'node bot.mjs'", "{url}"),
     ("check --connects 'no-such-program {url}'", "no-such-program"),
     ("check greedy --opponent static", "--opponent"),
     ("check ws://127.0.0.1:1 --time 2s", "--time"),
     ("check ws://127.0.0.1:1 --games 1", "--games"),
-    ("files there --bot greedy --games 1e3", "--games"),
-    ("show game.gcg --turn 2.5", "--turn"),
-    (f"generate {OPENING} --top 2.9", "--top"),
+    ("check none.py:Best", "none.py"),
+    ("check siu:sh", "tilewire match 'siu:sh"),
     (f"generate {OPENING} --top 0", "--top"),
+    (f"generate '{EMPTY_BOARD} / 0/0 0'", "rack"),
+    ("generate nothing.cgp", "nothing.cgp"),
     (f"analyze {OPENING} --time 0s", "--time"),
-    (f"analyze {OPENING} --candidates 0", "--candidates"),
-    (f"analyze {OPENING} --plies two", "--plies"),
-    (f"analyze {OPENING} --rollouts -1", "--rollouts"),
-    (f"endgame {OPENING} --time -1s", "--time"),
+    (f"analyze '{EMPTY_BOARD} / 0/0 0'", "rack"),
+    (f"analyze '{EMPTY_BOARD} AEI/ 0/0 0'", "AEI"),
+    (f"analyze '{EMPTY_BOARD} AEINRST/ 0/0 6'", "over"),
+    (f"analyze {GAMES / 'complete.gcg'}@6", "@6"),
+    (f"analyze {GAMES / 'no_events.gcg'}", "turns"),
+    (f"analyze {GAMES / 'three_players.gcg'}", "two"),
+    (f"analyze {GAMES / 'complete.gcg'} --play -", "--play"),
+    ("study nothing.gcg --no-browser", "nothing.gcg"),
+    ("study folder --no-browser", "is a folder"),
+    ("study game.gcg --no-browser", "line 3"),
+    (f"study {GAMES / 'complete.gcg'}@99 --no-browser", "lines 1 to"),
     (f"endgame {OPENING} --memory 5", "--memory"),
-    (f"preendgame {OPENING} --candidates 0", "--candidates"),
-    (f"preendgame {OPENING} --threads 0", "--threads"),
-    (f"infer {OPENING} --model margin --margin x", "--margin"),
-    (f"infer {OPENING} --model margin --margin -1", "-1"),
-    (f"infer {OPENING} --temperature=-3", "temperature"),
-    (f"infer {OPENING} --temperature 1e12", "temperature"),
     (f"infer {OPENING} --temperature nan", "temperature"),
-    (f"infer {OPENING} --racks 1.5", "--racks"),
+    (f"infer {OPENING} --model margin --margin -1", "-1"),
     ("siu --threads 0", "--threads"),
-    ("siu --threads 1000", "--threads"),
-    ("siu --seed -1", "--seed"),
-    ("leaves --top 2.9", "--top"),
-    ("train winprob --out x.csv --games 0", "--games"),
     ("train winprob --out x.csv --check -1", "--check"),
     ("train leaves --out x.klv2 --minutes inf", "--minutes"),
-    ("train leaves --out x.klv2 --minutes -1", "--minutes"),
     ("train leaves --out x.klv2 --games 5", "100"),
-    ("train leaves --out x.klv2 --games 500 --workers 0", "--workers"),
-    ("experiment duel static greedy --games 0", "--games"),
+    ("train leaves --out x.klv2", "minutes"),
+    ("train leaves --out x.klv2 --games 500 --minutes 1", "minutes"),
+    ("train leaves --out x.klv2 --games 500 --distribution no.csv", "'no.csv'"),
+    ("train leaves --out x.klv2 --games 500 --rules super --distribution german", "--distribution"),
+    *((f"train {what} --out none/t", "--out none/t") for what in ("leaves", "winprob", "features")),
+    ("train features --out folder", "--out folder"),
+    ("train features --out w.json --workers 2", "--workers"),
     ("experiment duel static greedy --games 1000000000000", "--games"),
     ("experiment duel trained greedy --games 3", "even"),
     ("experiment duel static greedy --workers 100000", "--workers"),
-    ("experiment duel static greedy --seed -1", "--seed"),
-    ("bench selfplay --games 10000000000", "--games"),
-    ("bench generate --seed x", "--seed"),
-    ("bench sim --words 0", "--words"),
-    ("bench infer --plays 1.5", "--plays"),
-    ("bench endgame --positions 0", "--positions"),
     ("bench endgame --memory 1K", "--memory"),
     ("bench endgame --memory 900000G", "memory"),
+    ("bench selfplay --words 3 --lexicon words.txt", "--words"),
     ("bench deadlines --load 100000", "--load"),
+    ("bench deadlines --words 5", "--words"),
+    ("bench deadlines --leaves synthetic", "synthetic"),
     ("bench deadlines --from 2s --to 1s", "--from"),
     ("bench server --connections 0", "--connections"),
     ("bench server --rate 0", "--rate"),
@@ -112,64 +107,58 @@ WRONG = [
     ("admin", "URL"),
     ("connect ws://127.0.0.1:1", "--bot"),
     ("match static", "two"),
-    ("new bot ''", "NAME"),
     ("show ''", "GAME"),
-    ("token ''", "NAME"),
     ("tournament static", "three"),
     ("mach greedy greedy", "match"),
     ("nosuch", "nosuch"),
     ("bench nosuch", "nosuch"),
-    ("admin ws://there dance --name h --token-file no", "dance"),
     ("match greedy greedy --gmaes 5", "--games"),
     ("tournament static greedy vanilla --sprt 0,5", "--sprt"),
-    ("match greedy greedy static", "static"),
+    ("match greedy greedy static", "tilewire tournament"),
+    ("match static greedy --rounds 3", "tilewire tournament"),
+    ("match static greedy --tc 10+0.1", "--increment"),
+    ("match static greedy --time 10+0.1", "--increment"),
     (f"generate {EMPTY_BOARD} AEINRST/ 0/0 0", "AEINRST/"),
     ("tournament none.toml", "none.toml"),
     ("tournament static greedy rh --format ladder", "--format"),
     ("match club static", "static?temperature=7"),
-    ("match greedy greedy --transport tcp", "--transport"),
     ("match greedy greedy --out ''", "--out"),
     ("match gredy greedy", "gredy"),
     ("match 'greedy?x=1' greedy", "'x'"),
     ("match no.py:Bot greedy", "no.py"),
     ("match nomodule:Bot greedy", "nomodule"),
-    ("match greedy ws://", "ws://"),
     ("match greedy greedy --leaves no.klv2", "no.klv2"),
-    ("match greedy greedy --winprob no.csv", "no.csv"),
     ("match --resume folder", "match.json"),
-    ("match greedy greedy --resume folder", "match.json"),
     ("tournament greedy rh --resume no", "match.json"),
-    ("bench deadlines --bot guest:ann", "guest:ann"),
     ("serve --tls-key key.pem", "--tls-cert"),
-    ("play guest:ann", "guest:ann"),
+    ("serve --tls-cert no.pem --db j.db", "no.pem"),
+    ("serve --tokens none --db j.db", "none"),
+    ("serve --config none.toml", "none.toml"),
+    ("bridge --config none.toml", "none.toml"),
+    ("match static greedy --cluster tcp://h:1 --require-containment", "--cluster"),
     ("play static --name greedy", "--name"),
     ("play clubb", "club?"),
     ("connect foo --bot greedy", "foo"),
+    ("connect ws://h:1 --bot 'static?temperature=hot'", "temperature"),
     ("connect ws://h:99999 --bot greedy", "ws://h:99999"),
     ("connect ws://h:1 --bot ws://b:2/x --threads 2", "ws://b:2/x"),
-    ("connect ws://h:1 --bot ws://b:2/x --rules polish", "ws://b:2/x"),
-    ("connect ws://h:1 --bot ws://b:2/x --seed 5", "ws://b:2/x"),
     ("files folder --bot ws://b:2/x --leaves formula", "--leaves"),
     ("direct http://h:1 standings", "http://h:1"),
     ("watch ws://h:1 --ca no.pem", "--ca"),
-    ("connect ws://127.0.0.1:1 --bot gredy", "gredy"),
+    ("watch wss://h:1 --ca no.pem", "no.pem"),
+    ("watch http://h:1", "http://h:1"),
     ("connect ws://127.0.0.1:1 --bot greedy --token-file no.txt", "no.txt"),
     ("show no.gcg", "no.gcg"),
     ("games no.db", "no.db"),
-    (f"preendgame {OPENING} --model clever", "--model"),
     (f"infer {OPENING} --margin 3", "--margin"),
     (f"infer {OPENING} --model margin --temperature 3", "--temperature"),
-    ("leaves --table no.klv2", "no.klv2"),
-    ("show game.gcg --json --moves", "--moves"),
+    (f"show {GAMES / 'complete.gcg'} --json --moves", "--moves"),
+    (f"show {GAMES / 'complete.gcg'} --turn 99", "99"),
     ("token ann --replace", "--tokens"),
-    ("files folder --bot guest:ann", "--bot"),
-    ("files folder --bot siu:engine", "--bot"),
     ("files folder --bot gredy", "gredy"),
     ("train leaves --out x.klv2 --games 500 --resume", "x.klv2.checkpoint"),
     ("experiment duel static gredy", "gredy"),
-    ("experiment duel trained gredy", "gredy"),
     (f"infer {OPENING} --plot no/x.png", "--plot"),
-    (f"infer {OPENING} --plot folder", "--plot"),
     ("bench deadlines --bot gredy", "gredy"),
     # Matches and tournaments.
     ("match static greedy --rules klingon", "klingon"),
@@ -179,13 +168,9 @@ WRONG = [
         for name, word in (
             ("Old", "A=NAME"),
             ("0=Old", "A=NAME"),
-            ("AB=Old", "A=NAME"),
-            ("A=", "A=NAME"),
             ("C=Old", "seat C"),
-            ("3=Old", "seat 3"),
             ("A=x --name A=y", "--name A=y"),
             ("A=x --name B=x", "x"),
-            ("A=greedy", "greedy"),
             (f"A={'x' * 65}", "64"),
             ("'A=\x1b[2J'", "printable"),
             ("'A= x'", "space"),
@@ -197,94 +182,84 @@ WRONG = [
     ("match static greedy --openings game.gcg", "game.gcg, line 3"),
     ("match static greedy --sprt 10", "--sprt"),
     ("match 'v1/engine words.txt' greedy", "siu:"),
-    ("match static greedy --sprt 10,0", "--sprt"),
-    ("match static greedy --sprt=-200000,0", "--sprt"),
-    ("match static greedy --sprt-spread 0%,1%", "--sprt-spread"),
     ("match static greedy --sprt 0,5 --sprt-spread 0,5", "--sprt-spread"),
     ("match static greedy --alpha 0.1", "--alpha"),
-    ("match static greedy --sprt 0,5 --beta 0.7", "0.5"),
     ("match static ws://127.0.0.1:1/bot --sprt 0,5", "afresh"),
     ("match 'siu:engine?memory=x' static", "memory"),
     ("match siu:/nope static", "siu:/nope"),
-    ("match quackle:/nope static", "quackle:/nope"),
     ("match static ws://127.0.0.1:1/bot --cluster tcp://127.0.0.1:9", "--cluster"),
     ("match files:x static --concurrency 2", "files:"),
-    ("tournament static greedy rh --anchor static", "--anchor"),
-    ("tournament static greedy rh --anchor static=high", "--anchor"),
-    ("tournament static greedy rh --anchor static=99999", "--anchor"),
     ("tournament static greedy rh --anchor nobody=3", "nobody"),
+    ("tournament static greedy rh --anchor static", "--anchor"),
+    ("tournament static greedy rh --anchor static=99999", "--anchor"),
     ("tournament static greedy rh --hill 2", "--hill"),
     ("tournament static greedy rh --format swiss --hill 2", "hill"),
     ("tournament swis.toml", "swiss"),
     ("tournament static greedy rh --format knockout --rounds 2", "rounds"),
-    ("tournament static greedy rh --name D=x", "seat D"),
-    ("tournament static greedy rh --name A=rh", "rh"),
     ("puzzles make --out none", "--out"),
     ("puzzles list none", "none/endgames.json"),
     ("serve --ladder --tournament t.toml", "--tournament"),
+    ("serve --out folder", "--tournament"),
+    # Guests come to a tournament of a server alone.
+    *(
+        (f"{command} guest:ann", "guest:ann")
+        for command in (
+            *("match static", "tournament static greedy", "play", "files folder --bot"),
+            *("bench deadlines --bot", "connect ws://127.0.0.1:1 --bot"),
+        )
+    ),
     # What several commands refuse, each in its own way.
     (f"analyze {OPENING} --time 1s --rollouts 5", "--rollouts"),
     (f"infer {OPENING} --racks 5 --time 1s", "--racks"),
     (f"generate {OPENING} --top 3 --all", "--all"),
     (f"generate {OPENING} --layout round", "round"),
-    (f"generate {OPENING} --leaves cut.kwg", "cut.kwg"),
     (f"preendgame {OPENING}", "tilewire an"),
     ("leaves ABC1", "ABC1"),
-    ("leaves Q!", "'!'"),
-    ("leaves ABCDEFG", "ABCDEFG"),
     ("leaves AZZ", "AZZ"),
     ("leaves qU", "qU"),
+    ("leaves ABCDEFG", "ABCDEFG"),
     ("token 'two words'", "64"),
     ("token '#a'", "'#'"),
-    (f"token {'x' * 65}", "name"),
-    ("token 'a\nb'", "name"),
     ("token 192.0.2.1", "address"),
-    ("token 'a\x1b'", "name"),
     *((f"new bot {name}", "package") for name in ("Quick", "../up", "1st", "'two words'")),
     ("new bot bot", "module"),
-    ("new bot numpy", "module"),
     ("new bot class", "Python"),
     ("new bot greedy", "player"),
     ("new bot folder", "folder"),
     ("siu --leaves /no/such", "--leaves"),
     ("siu --data /no/such", "--data"),
+    *(
+        (f"admin ws://there {typed} --name h --token-file token", word)
+        for typed, word in (
+            ("dance", "dance"),
+            ("kick", "admin URL kick WHOM"),
+            ("adjust g ann soon", "soon"),
+            ("kick ann --for 1h", "--for"),
+            ("ban ann --for 90s", "minutes"),
+        )
+    ),
     ("direct ws://there withdraw", "withdraw NAME"),
     ("direct ws://there stop", "'stop'"),
     ("direct ws://there pause", "--token-file"),
-    ("direct ws://there pause now", "direct URL pause"),
-    ("direct ws://there correct 7", "correct GAME"),
     ("direct ws://there correct x 1 2", "GAME SCORE SCORE"),
     ("direct ws://there correct 7 -400 999999", "10,000"),
     ("direct ws://there bye dee two", "NAME ROUND"),
-    ("direct ws://there standings --token-file none", "--name"),
     ("direct ws://there standings --name d --token-file none", "none"),
+    ("experiment cs221 --weights none.json", "--weights none.json"),
     ("experiment calibration --seat smi", "smi"),
     ("experiment calibration --from /no", "--from"),
-    ("bench selfplay --words 3 --lexicon words.txt", "--words"),
-    ("bench selfplay --leaves no.klv2", "no.klv2"),
     ("bench infer --plays 1 --threads 2", "--threads"),
     ("bench sim --position '15/15 AB/ 0/0 0'", "rows"),
     (f"bench sim --position {LATE}", "bag"),
-    ("bench sim --winprob no.csv", "no.csv"),
     ("bench endgame --threads 998", "--threads"),
     # Lexicons.
-    ("lexicon info folder", "folder"),
-    (f"generate {OPENING} --lexicon folder", "folder"),
-    ("match greedy greedy --lexicon folder", "folder"),
-    ("lexicon info /dev/null", "/dev/null"),
     ("lexicon info no.txt", "'no.txt'"),
     (f"lexicon info {'x' * 5000}", "'xxxxxxxxxx"),
     (f"match greedy greedy --lexicon {'x' * 300}", "name"),
-    ("lexicon info empty.txt", "empty.txt"),
     ("lexicon info latin.txt", "latin.txt, line 2"),
-    ("lexicon info long.txt", "long.txt, line 1"),
-    ("lexicon info defined.txt", "defined.txt, line 1"),
     ("lexicon info cut.kwg", "cut.kwg"),
     ("lexicon build words.txt words.txt", ".kwg"),
-    ("lexicon build none.txt out.kwg", "none.txt"),
     ("lexicon build words.txt no/w.kwg", "no/w.kwg"),
-    ("lexicon check QI --lexicon no", "'no'"),
-    ("lexicon check QI --lexicon folder", "folder"),
 ]
 
 
@@ -292,14 +267,12 @@ WRONG = [
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Go to a folder with files that are wrong in one way each."""
     (tmp_path / "folder").mkdir()
+    (tmp_path / "token").write_text("h\n")
     (tmp_path / "words.txt").write_text("AA\nAB\n")
-    (tmp_path / "empty.txt").write_text("# nothing\n")
     (tmp_path / "latin.txt").write_bytes("AA\nÉTÉ\n".encode("latin-1"))
-    (tmp_path / "long.txt").write_text("a" * 200_000)
-    (tmp_path / "defined.txt").write_text("AA rough lava\n")
     (tmp_path / "swis.toml").write_text('seats = ["static", "rh", "greedy"]\nformat = "swis"\n')
     (tmp_path / "cut.kwg").write_bytes(b"abc")
-    (tmp_path / "game.gcg").write_text("#player1 a a\n#player2 b b\n>a: AEINRST - +0 0\n")
+    (tmp_path / "game.gcg").write_text("#player1 a a\n#player2 b b\n>a: AB 8H X8Z +1 1\n")
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -339,19 +312,6 @@ def test_a_database_that_isnt_there_is_told(
 # --- output that fails --------------------------------------------------------------------------
 
 
-def test_a_reader_that_leaves_is_no_error() -> None:
-    shell = 'set -o pipefail; "$@" | head -n 1'
-    done = subprocess.run(
-        ["bash", "-c", shell, "bash", *COMMAND, "lexicon", "info"],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.stdout.startswith("name")
-    assert done.stderr == ""
-    assert done.returncode in (0, 141)  # 0: all was written before the reader left
-
-
 def test_output_that_nobody_reads_ends_a_command_as_other_tools() -> None:
     reading, writing = os.pipe()
     os.close(reading)
@@ -368,7 +328,6 @@ def test_a_full_disk_is_told() -> None:
             [*COMMAND, "--help"], stdout=full, stderr=subprocess.PIPE, text=True, check=False
         )
     assert done.returncode == 1
-    assert done.stderr.startswith("tilewire: ")
     assert "standard output: No space left on device" in done.stderr
 
 
@@ -414,27 +373,19 @@ def contents(folder: Path) -> dict[Path, bytes]:
     return {path: path.read_bytes() for path in files if not path.name.endswith(("-shm", "-wal"))}
 
 
-def test_a_terminal_of_few_characters_gets_others() -> None:
-    done = subprocess.run(
-        [*COMMAND, "token", "--help"],
-        env={**os.environ, "PYTHONIOENCODING": "ascii"},
-        capture_output=True,
-        check=False,
-    )
-    assert (done.returncode, done.stderr) == (0, b"")
-    done.stdout.decode("ascii")
-
-
-def test_json_is_whole_on_a_terminal_of_few_characters() -> None:
+def test_a_terminal_of_few_characters_gets_others_and_json_whole() -> None:
     known = {"tea": True, "Жé": False, "😀": False}
-    done = subprocess.run(
-        [*COMMAND, "lexicon", "check", *known, "--json"],
-        env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
-        capture_output=True,
-        check=False,
-    )
-    assert done.returncode == 1, done.stderr
-    assert json.loads(done.stdout.decode("ascii")) == known
+    told: list[str] = []
+    for command in (("token", "--help"), ("lexicon", "check", *known, "--json")):
+        done = subprocess.run(
+            [*COMMAND, *command],
+            env={**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "1"},
+            capture_output=True,
+            check=False,
+        )
+        assert (done.returncode, done.stderr) == (len(told), b"")  # of the words not all are valid
+        told.append(done.stdout.decode("ascii"))
+    assert json.loads(told[1]) == known
 
 
 # --- signals ------------------------------------------------------------------------------------
@@ -522,10 +473,13 @@ def until_it_catches(pid: int, number: signal.Signals) -> None:
 # --- help ---------------------------------------------------------------------------------------
 
 
-def test_the_shell_completes(tmp_path: Path) -> None:
-    script, home = tmp_path / "completion", {**os.environ, "HOME": str(tmp_path)}
-    install = [*COMMAND, "--install-completion", "--shell", "bash", "--output", str(script)]
-    subprocess.run(install, env=home, capture_output=True, check=True)
+def test_the_shell_completes(
+    tilewire: CommandLine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    script = tmp_path / "completion"
+    monkeypatch.setenv("TILEWIRE_CACHE", str(user_cache()))  # that of the true home
+    monkeypatch.setenv("HOME", str(tmp_path))  # whose .bashrc is written
+    assert tilewire("--install-completion", "--shell", "bash", "--output", script) == 0
     typed = f"source {script}; COMP_WORDS=(tilewire match --gam); COMP_CWORD=2; _tilewire"
     done = subprocess.run(
         ["bash", "-c", typed + "; echo ${COMPREPLY[@]}"], capture_output=True, text=True, check=True

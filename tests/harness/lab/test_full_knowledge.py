@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,7 +18,6 @@ from harness.lab.studies.duel import Duel, Games
 from harness.lab.study import fill, open_records
 from harness.lab.study_context import Field
 from harness.workers import open_workers
-from lexicons.leaves import LeaveTable
 
 ONLY_HERE = "sees the opponent's rack, and plays in `tilewire experiment duel` only"
 
@@ -112,21 +110,3 @@ def test_a_seat_with_options_that_make_no_sense(field: Field) -> None:
     ):
         with pytest.raises(ValueError, match=says):
             Games((seat, "sim"), field, 0).check(4)
-
-
-def test_games_with_rollouts_counted_are_the_same_again(field: Field) -> None:
-    seats = "infer?iterations=2&candidates=3&racks=50", "full-knowledge?iterations=2&candidates=3"
-    study = Games(seats, field, 6)
-    assert play(study) == play(study)
-
-
-def test_a_leave_table_is_for_both(field: Field, tmp_path: Path) -> None:
-    seats, out = ("static", "static"), tmp_path / "games.jsonl"
-    zero = replace(field, leaves=LeaveTable.zero(field.rules.distribution), own_leaves=False)
-    study = Games(seats, zero, 0)
-    own = play(Games(seats, field, 0))
-    both = play(study, out=out)
-    assert both.difference == 0
-    assert both.mean != own.mean
-    with pytest.raises(ValueError, match=r"has results with leaves \w{64}, not None"):
-        play(Games(seats, field, 0), out=out)

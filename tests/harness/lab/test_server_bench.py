@@ -1,11 +1,9 @@
-"""What ``bench server`` and other measurements share: pings, work beside a block, memory, files."""
+"""What ``bench server`` and other measurements share: pings, work beside a block, files."""
 
 from __future__ import annotations
 
 import asyncio
 import resource
-import subprocess
-import sys
 from typing import cast
 
 import pytest
@@ -13,7 +11,6 @@ import pytest
 from harness.lab.bench import load
 from harness.lab.bench.client import Client
 from harness.lab.bench.load import alongside
-from harness.lab.bench.memory import MB
 from harness.server.admission import raise_files
 from protocol.channel import ChannelClosed
 from protocol.messages import Ping, Pong
@@ -83,21 +80,3 @@ async def test_an_error_beside_a_block_ends_it() -> None:
     async with alongside(goes_on()):
         await asyncio.sleep(0)
     assert ended == [True, True]
-
-
-GROW = """
-import os
-from harness.lab.bench.memory import MB, own_memory
-
-before = own_memory(os.getpid())
-block = b"x" * (64 * MB)
-print(own_memory(os.getpid()) - before)
-"""
-
-
-def test_memory_is_what_a_process_has_for_itself() -> None:
-    # In a process of its own: here what earlier tests left may be freed between the two looks.
-    printed = subprocess.run(
-        (sys.executable, "-c", GROW), check=True, capture_output=True, text=True
-    ).stdout
-    assert 63 * MB <= int(printed) <= 72 * MB

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import json
 import shutil
-import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from command_line import CommandLine
 from e2e.processes import run_command
+from postgres import tamper
 
 WORDS = "aa\nae\nat\neat\nate\ntea\nseat\nteas\n"
 
@@ -29,23 +29,18 @@ def test_a_game_that_can_not_be_read_is_said(
     tilewire: CommandLine, played: Path, tmp_path: Path
 ) -> None:
     folder = shutil.copytree(played, tmp_path / "match")
-    results = (folder / "results.jsonl").read_text().splitlines(keepends=True)
-    (folder / "results.jsonl").write_text(results[0])  # as if it had been killed then
-    game = json.loads(results[1])["game"]
+    whole = (folder / "results.jsonl").read_text().splitlines(keepends=True)
+    game = json.loads(whole[1])["game"]
+    change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = ?"
     for was, is_now, sentence in (
-        ('"score":', '"score":7', f"game {game} can't be played from its records: "),
-        ('"record":"turn"', '"record":"tu"', f"game {game} can't be read: "),
+        ('"score":', '"score":7', f"game {game} can't be played from its records"),
+        ('"record":"turn"', '"record":"tu"', f"game {game} can't be read"),
     ):
-        with sqlite3.connect(folder / "match.db") as journal:
-            change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = ?"
-            journal.execute(change, (was, is_now, game))
-        journal.close()
-        assert tilewire("match", "--resume", folder) == 1
-        assert sentence in tilewire.err
-        (folder / "results.jsonl").write_text("".join(results))
-        assert tilewire("match", "--resume", folder, "--luck") == 1
-        assert sentence in tilewire.err
-        (folder / "results.jsonl").write_text(results[0])
+        tamper(folder / "match.db", change, was, is_now, game)
+        for results, options in ((whole[:1], ()), (whole, ("--luck",))):
+            (folder / "results.jsonl").write_text("".join(results))
+            assert tilewire("match", "--resume", folder, *options) == 1
+            assert sentence in tilewire.err
 
 
 @pytest.mark.parametrize(

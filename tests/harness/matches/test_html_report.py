@@ -6,9 +6,10 @@ import csv
 import json
 import re
 import shutil
+from collections.abc import Iterable, Sequence
 from html.parser import HTMLParser
-from itertools import combinations
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -16,10 +17,9 @@ from command_line import CommandLine
 from event_samples import FIELD, HOSTILE, write_event
 from match_samples import game, match_config, seat
 
-from harness.figures import number, plain
-from harness.matches.config import write_config
+from harness.figures import plain
+from harness.matches.config import TournamentConfig, write_config
 from harness.matches.event_report import event, games, tables
-from harness.matches.event_report.charts import Bar, Range, columns, ranges, ticks
 from harness.matches.event_report.event import read_event
 from harness.matches.event_report.formats import as_csv, as_html, as_markdown
 from harness.matches.folder import Arranged, Corrected, FolderContents, MatchFolder
@@ -45,6 +45,21 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def copied(folder: Path, tmp_path: Path) -> Path:
     """The same event, to be written into."""
     return Path(shutil.copytree(folder, tmp_path / "event"))
+
+
+def made(
+    folder: Path, names: Sequence[str], games: Iterable[tuple[str, str, int, int]], **others: Any
+) -> TournamentConfig:
+    """Write an event of games by names and scores."""
+    config = match_config(names=tuple(names), seats=("static",) * len(names), **others)
+    write_config(config, folder)
+    with MatchFolder(folder) as files:
+        for number, (one, other, *scores) in enumerate(games):
+            sides = seat(one, scores[0]), seat(other, scores[1])
+            files.append(
+                game(number, (scores[0], scores[1]), sides=sides, pair=number, first=number % 2)
+            )
+    return config
 
 
 class Page(HTMLParser):
@@ -79,41 +94,25 @@ class Page(HTMLParser):
         self._text = ""
 
 
-def test_a_page_has_the_values_of_the_event(folder: Path) -> None:
-    page = Page(as_html(read_event(folder)))
-    files = FolderContents(folder)
-    config = match_config(names=FIELD, seats=("static",) * 4)
-    table = standings(config, files)
-    rows = page.tables["standings"][1:]
-    assert [row[0] for row in rows] == [of.name for of in table]
-    assert [row[2] for row in rows] == ["6"] * 4
-    assert [row[4] for row in rows] == [number(of.spread, 0, sign=True) for of in table]
-    assert [row[6] for row in rows] == [number(of.mean_score) for of in table]
-    cross = page.tables["cross"][1:]
-    for at, of in enumerate(table):
-        assert [cell == "" for cell in cross[at][2:]] == [other == at for other in range(4)]
-        points = (cell.replace("½", ".5") for cell in cross[at][2:])
-        assert sum(float(cell) for cell in points if cell) == of.points
-    ratings = {of.name: of for of in rate_results(files.results).players}
-    assert {row[0]: row[1] for row in page.tables["ratings"][1:]} == {
-        name: "" if of.rating is None else number(of.rating, 0, sign=True)
-        for name, of in ratings.items()
-    }
-    spreads = page.tables["spreads"][1:]
-    assert [sum(int(row[at]) for row in spreads) for at in range(1, 5)] == [6] * 4
-    below = sum(int(row[1]) for row in spreads if row[0].startswith("−"))
-    assert below == sum(
-        result.sides[1 - at].score > side.score
-        for result in files.results
-        for at, side in enumerate(result.sides)
-        if side.name == table[0].name
-    )
-    times = page.tables["times"][1:]
-    assert times[0][0] == "1"
-    assert all("ms" in cell for cell in times[0][1:])
-    assert page.tables["faults"][1] == [
-        "1", f"{FIELD[0]} – {FIELD[1]}", f"{FIELD[1]}: crash 1", "out", ""
-    ]  # fmt: skip
+def test_an_event_has_the_figures_of_its_results(folder: Path) -> None:
+    told, files = read_event(folder), FolderContents(folder)
+    table = standings(match_config(names=FIELD, seats=("static",) * 4), files)
+    figures = [(of.name, 6, of.spread, of.mean_score) for of in table]
+    assert [(row[0], row[2], row[4], row[6]) for row in told.standings.rows] == figures
+    assert told.cross is not None
+    for at, (of, row) in enumerate(zip(table, told.cross.rows, strict=True)):
+        assert [points is None for points in row[2:]] == [other == at for other in range(4)]
+        assert sum(points or 0 for points in row[2:]) == of.points
+    ratings = {of.name: of.rating for of in rate_results(files.results).players}
+    assert told.ratings is not None
+    assert {row[0]: row[1] for row in told.ratings.rows} == ratings
+    assert [sum(row[at] for row in told.spreads.rows) for at in range(1, 5)] == [6] * 4
+    below = sum(row[1] for row in told.spreads.rows if row[0] < 0)
+    sides = [result.sides for result in files.results]
+    lost = [(a, b) for one, other in sides for a, b in ((one, other), (other, one))]
+    assert below == sum(a.score < b.score for a, b in lost if a.name == table[0].name)
+    faults = Page(as_html(told)).tables["faults"][1]
+    assert faults[2] == f"{FIELD[1]}: crash 1"
 
 
 def test_nobodys_text_is_run_or_loaded(folder: Path) -> None:
@@ -133,18 +132,6 @@ def test_nobodys_text_is_run_or_loaded(folder: Path) -> None:
     assert "\x1b" not in html
 
 
-def test_a_game_of_a_page_that_began_in_a_position_has_it(tmp_path: Path) -> None:
-    opening = f"{'/'.join(['3HOuSE7', *['15'] * 14])} AEIQ/ 20/5 1"
-    write_event(tmp_path / "event", ("static", "greedy"), games=1, openings=(opening,))
-    (told,) = read_event(tmp_path / "event").games["games"]
-    assert told["b"] == [(3, "H"), (4, "O"), (5, "u"), (6, "S"), (7, "E")]
-    (result,) = FolderContents(tmp_path / "event").results
-    for at, begun in enumerate((20, 5)):
-        scored = begun + sum(turn[2] for turn in told["t"][at::2])
-        assert scored + told["x"][at] == result.sides[at].score
-        assert told["z"][at] == begun
-
-
 def test_the_games_of_a_page_are_those_of_the_journal(folder: Path) -> None:
     told = read_event(folder)
     games = told.games["games"]
@@ -152,31 +139,17 @@ def test_the_games_of_a_page_are_those_of_the_journal(folder: Path) -> None:
     results = {result.number: result for result in FolderContents(folder).results}
     for one in games:
         result = results[one["n"]]
-        names = [plain(result.sides[at].name) for at in (result.first, 1 - result.first)]
-        assert [told.games["names"][at] for at in one["p"]] == names
         for at, side in enumerate((result.first, 1 - result.first)):
-            scored = sum(turn[2] for turn in one["t"][at::2])
-            assert scored + one["x"][at] - one["y"][at] == result.sides[side].score
-            assert sum(turn[3] for turn in one["t"][at::2]) == result.sides[side].think_ms
-        size = len(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode())
-        assert size < 1_500
+            own = result.sides[side]
+            assert told.games["names"][one["p"][at]] == plain(own.name)
+            scored, took = (sum(turn[of] for turn in one["t"][at::2]) for of in (2, 3))
+            assert scored + one["x"][at] - one["y"][at] == own.score
+            assert took == own.think_ms
+        assert len(json.dumps(one, ensure_ascii=False, separators=(",", ":")).encode()) < 1_500
     assert len(told.games["layout"]["letter"]) == 225
 
 
-def test_a_corrected_game_of_a_page_has_the_result_that_counts(tmp_path: Path) -> None:
-    write_event(tmp_path / "event", ("A", "B"))
-    with MatchFolder(tmp_path / "event") as files:
-        second = files.results[1]
-        assert second.first == 1
-        files.decide(Corrected(1, second.game, (310, 333), "hannah: misread"))
-    _, told = read_event(tmp_path / "event").games["games"]
-    assert told["s"] == [333, 310]
-    was = " – ".join(str(second.sides[side].score) for side in (1, 0))
-    assert told["o"].endswith(f"; corrected from {was} by director hannah: misread")
-    assert told["x"] == told["y"] == (0, 0)
-
-
-def test_the_rounds_of_an_event_have_its_games_and_byes(tmp_path: Path) -> None:
+def test_the_rounds_of_an_event_have_its_games_and_byes_as_they_count(tmp_path: Path) -> None:
     write_event(tmp_path / "event", ("A", "B", "C"))
     with MatchFolder(tmp_path / "event") as files:
         first, second, *_ = files.results
@@ -185,34 +158,39 @@ def test_the_rounds_of_an_event_have_its_games_and_byes(tmp_path: Path) -> None:
         files.append(walkover(PlannedGame(7, 7, 1, (0, 2), 2), "w", ("A", "C"), (True, False)))
         files.decide(Arranged(2, (1,)))
         files.decide(Round(2, (Pairing(0, 2),)))
-    rounds = read_event(tmp_path / "event").rounds
-    assert rounds is not None
-    one, two, *_, bye, missed, half = rounds.rows
+    told = read_event(tmp_path / "event")
+    assert told.rounds is not None
+    one, two, *_, bye, missed, half = told.rounds.rows
     a, b = (side.score for side in first.sides)
     assert one == ("1", 1, "A – B", f"{a} – {b}", "A wins" if a > b else "B wins")
-    c, d = (side.score for side in second.sides)
-    how = f"corrected from {c} – {d} by director hannah: misread"
-    assert two[3:] == ("310 – 333", f"C wins ({how})")
+    assert two[3] == "310 – 333"
+    assert two[4].startswith("C wins (corrected from ")
     assert bye == ("bye", 1, "C", None, None)
     assert missed == ("7", 2, "C – A", "0 – 0", "C wins (no_show)")
     assert half == ("bye", 2, "B", None, "half a point a game")
+    corrected = told.games["games"][1]
+    assert sorted(corrected["s"]) == [310, 333]
+    assert corrected["o"].endswith("by director hannah: misread")
+    assert corrected["x"] == corrected["y"] == (0, 0)
 
 
 def test_of_very_many_games_each_pairing_has_its_first_and_last(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
+    copied: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(games, "MOST_GAMES", 6)
-    with MatchFolder(folder) as files:
-        results = [result for result in files.results if result.number != 7]
+    for module in (games, event):
+        monkeypatch.setattr(module, "MOST_GAMES", 6)
+    results = [result for result in FolderContents(copied).results if result.number != 7]
     assert [result.number for result in games._shown(results)] == [1, 2, 8, 3, 9, 4]
-    told = read_event(folder)
+    monkeypatch.setattr(event, "MOST_TRANSCRIPTS", 0)
+    one = copied / "games" / "00001.faults.txt"
+    for at in (2, 3):
+        shutil.copy(one, one.with_name(f"{at:05d}.faults.txt"))
+    told = read_event(copied)
     assert len(told.games["games"]) == 6
-    monkeypatch.setattr(event, "MOST_GAMES", 6)
-    note = "6 of 12 games: the first and the last of each pairing, at most 6 games."
-    assert read_event(folder).games_note == note
+    assert "6 of 12 games" in told.games_note
+    assert "3 more" in told.transcripts_note
     monkeypatch.setattr(games, "MOST_GAMES", 12)
-    thrice = sorted(results * 3, key=lambda result: result.number)
-    assert len(list(games._shown(thrice))) == 12
+    assert len(list(games._shown(sorted(results * 3, key=lambda result: result.number)))) == 12
 
 
 def test_markdown_and_csv_have_the_numbers_of_the_page(folder: Path) -> None:
@@ -241,16 +219,6 @@ def test_markdown_escapes_names_and_fences_transcripts(folder: Path) -> None:
     assert "�[2J" in markdown
 
 
-def test_the_first_transcripts_are_shown_and_the_others_counted(
-    copied: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(event, "MOST_TRANSCRIPTS", 0)
-    one = copied / "games" / "00001.faults.txt"
-    for at in (2, 3):
-        shutil.copy(one, one.with_name(f"{at:05d}.faults.txt"))
-    assert read_event(copied).transcripts_note == "3 more in games/*.faults.txt."
-
-
 def test_a_large_field_has_a_list_of_who_met_whom(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -270,39 +238,16 @@ def test_a_large_field_has_a_list_of_who_met_whom(
         assert by_name[one][other] == points
 
 
-def test_the_stronger_of_two_are_told_with_their_chances(tmp_path: Path) -> None:
-    write_config(match_config(names=("a", "b", "c"), seats=("static",) * 3), tmp_path)
-    with MatchFolder(tmp_path) as files:
-        for number in range(60):
-            names = ("a", "b"), ("b", "c"), ("c", "a")
-            scores = (400, 300) if number % 4 else (300, 400)
-            sides = tuple(map(seat, names[number % 3], scores))
-            files.append(game(number, scores, sides=sides, pair=number))
-    sheet = read_event(tmp_path).superiority
-    assert sheet is not None
-    above = [row[2:] for row in sheet.rows]
-    for one, other in combinations(range(3), 2):
-        assert above[one][other] >= 0.5
-        assert above[one][other] + above[other][one] == pytest.approx(1)
-    assert [above[at][at] for at in range(3)] == [None] * 3
-    assert len(Page(as_html(read_event(tmp_path))).tables["superiority"]) == 4
-
-
 def test_who_won_or_lost_everything_has_no_rating_and_its_place(tmp_path: Path) -> None:
-    config = match_config(names=("z", "a", "b", "c", "x"), seats=("static",) * 5)
-    write_config(config, tmp_path)
-    with MatchFolder(tmp_path) as files:
-        for number, names in enumerate(("ab", "ac", "bc", "cb", "az", "bz")):
-            sides = seat(names[0], 400), seat(names[1], 300)
-            files.append(game(number, (400, 300), sides=sides, pair=number))
+    games = ((*names, 400, 300) for names in ("ab", "ac", "bc", "cb", "az", "bz"))
+    config = made(tmp_path, "zabcx", games)
     ratings = read_event(tmp_path).ratings
     assert ratings is not None
-    assert [row[0] for row in ratings.rows] == ["a", "b", "c", "z", "x"]
-    assert [row[1] for row in ratings.rows] == [None, 0.0, 0.0, None, None]
+    assert [row[:2] for row in ratings.rows] == [
+        *(("a", None), ("b", 0.0), ("c", 0.0), ("z", None), ("x", None)),
+    ]
     assert [row[3:5] for row in ratings.rows] == [(None, None)] * 5, "too few games for a bound"
-    assert [texts[1] for texts in ratings.texts()] == ["–", "0", "0", "–", "–"]
     assert "no rating" in ratings.note
-    assert "<svg" in as_html(read_event(tmp_path))
     told = summarize(config, FolderContents(tmp_path))
     assert isinstance(told, TournamentSummary)
     assert [write_rating(of) for of in told.ratings.players] == ["–", "–", "0", "0", "–"]
@@ -312,52 +257,34 @@ def test_who_won_or_lost_everything_has_no_rating_and_its_place(tmp_path: Path) 
 
 def test_few_games_have_ratings_without_intervals(tmp_path: Path) -> None:
     names = ("a", "b", "c")
-    config = match_config(names=names, seats=("static",) * 3, games=2, rounds=2)
-    write_config(config, tmp_path)
-    with MatchFolder(tmp_path) as files:
-        for number in range(12):
-            one, other = names[number % 3], names[(number + 1) % 3]
-            scores = (400, 300 + 150 * (number % 2))
-            sides = seat(one, scores[0]), seat(other, scores[1])
-            files.append(game(number, scores, sides=sides, pair=number // 6, first=number % 2))
-        table = summarize(config, files).text(100)
+    games = ((names[n % 3], names[(n + 1) % 3], 400, 300 + 150 * (n % 2)) for n in range(6))
+    config = made(tmp_path, names, games)
+    table = summarize(config, FolderContents(tmp_path)).text(100)
     event = read_event(tmp_path)
     (ratings,) = (sheet for sheet in event.sheets if sheet.key == "ratings")
-    assert [field.head for field in ratings.fields] == ["name", "Elo", "games", "pairs"]
-    assert [row[2:] for row in ratings.rows] == [(8, 4)] * 3
-    assert "no intervals: fewer than 6 pairs" in ratings.note
-    assert "no intervals: fewer than 6 pairs" in table
+    heads = [field.head for field in ratings.fields]
+    assert (heads[:2], "±" in heads) == (["name", "Elo"], False)
+    for text in (ratings.note, table):
+        assert "no intervals" in text
     assert "95 %" not in table + as_html(event)
-    assert dict(event.settings)["games"] == "4 a pairing"
 
 
 def test_a_match_has_its_verdict_instead_of_ratings(tmp_path: Path) -> None:
-    write_event(tmp_path, ("a", "b"), games=4)
+    test, config = SequentialTest(0.5, 0.6), write_event(tmp_path, ("a", "b"), games=4)
+    write_config(msgspec.structs.replace(config, test=test), tmp_path)
     told = read_event(tmp_path)
     page = Page(as_html(told))
-    assert told.title == "a against b"
     assert told.summary.startswith("4 games in 2 pairs. ")
     assert {"cross", "ratings"}.isdisjoint(page.tables)
     assert page.tables["match"][0] == ["", "a", "b"]
-    assert "spread a game" in as_markdown(told)
-    values = {
-        (line["row"], line["column"]): line["value"]
-        for line in csv.DictReader(as_csv(told).splitlines())
-        if line["table"] == "match"
-    }
+    lines = csv.DictReader(as_csv(told).splitlines())
+    values = {(of["row"], of["column"]): of["value"] for of in lines if of["table"] == "match"}
     assert values["games", ""] == "4"
     assert values["move_ms_mean", "a"]
     assert ("spread_ci95", "low") not in values, "unknown with so few pairs"
-
-
-def test_a_sequential_test_is_told(tmp_path: Path) -> None:
-    config = write_event(tmp_path, ("a", "b"), games=4)
-    test = SequentialTest(0.5, 0.6)
-    write_config(msgspec.structs.replace(config, test=test), tmp_path)
-    told = read_event(tmp_path)
     state = state_of(test, FolderContents(tmp_path).results)
-    assert f"unfinished, after 2 pairs; LLR {number(state.llr, 2, sign=True)}" in as_html(told)
-    assert f"match,test,llr,{state.llr}\n" in as_csv(told)
+    assert values["test", "llr"] == str(state.llr)
+    assert "unfinished, after 2 pairs" in as_html(told)
 
 
 def test_without_its_journal_an_event_has_no_games_and_times(copied: Path) -> None:
@@ -367,31 +294,26 @@ def test_without_its_journal_an_event_has_no_games_and_times(copied: Path) -> No
     assert "journal" in told.games_note
     html = as_html(told)
     assert 'id="times"' not in html
-    assert "which is not here" in html
 
 
-def test_games_that_were_given_without_play_are_said(tmp_path: Path) -> None:
-    write_event(tmp_path, ("a", "b"))
+@pytest.mark.parametrize("played", [2, 0])
+def test_games_that_were_given_without_play_are_said_and_have_no_scores(
+    tmp_path: Path, played: int
+) -> None:
+    if played:
+        write_event(tmp_path, ("a", "b"), games=played)
+    else:
+        made(tmp_path, "ab", ())
     sides = seat("a", 0), seat("b", 0)
     with MatchFolder(tmp_path) as files:
         files.append(game(3, (0, 0), sides=sides, outcome="no_show", winner=0, turns=0))
     told = read_event(tmp_path)
-    assert told.games_note == "2 of 3 games: the others were not played."
-    standings, scores = (
-        {row[0]: row for row in sheet.rows} for sheet in (told.standings, told.scores)
-    )
-    assert {row[1] for row in scores.values()} == {2}, "games in which there were scores"
-    assert len(standings) == 2
-
-
-def test_an_event_in_which_nobody_played_has_no_scores(tmp_path: Path) -> None:
-    write_config(match_config(names=("a", "b")), tmp_path)
-    sides = seat("a", 0), seat("b", 0)
-    with MatchFolder(tmp_path) as files:
-        files.append(game(1, (0, 0), sides=sides, outcome="no_show", winner=0, turns=0))
-    told = read_event(tmp_path)
-    assert told.spreads.rows == []
     assert "<html" in as_html(told)
+    assert len(told.standings.rows) == 2
+    assert [sum(row[1] for row in told.spreads.rows)] == [played]
+    if played:
+        assert "2 of 3 games" in told.games_note
+        assert [row[1] for row in told.scores.rows] == [2, 2], "games in which there were scores"
 
 
 def test_a_report_is_written_where_it_is_asked_for(
@@ -399,12 +321,12 @@ def test_a_report_is_written_where_it_is_asked_for(
 ) -> None:
     before = sorted(path.name for path in copied.iterdir())
     assert tilewire("report", copied, "--out", tmp_path / "it.html") == 0
-    assert tilewire.out == f"report: {tmp_path / 'it.html'}\n"
+    assert f"{tmp_path / 'it.html'}\n" in tilewire.out
     assert sorted(path.name for path in copied.iterdir()) == before
     assert tilewire("report", copied, "--out", tmp_path) == 2
-    assert f"--out {tmp_path} is a folder; name a file" in tilewire.err
+    assert f"--out {tmp_path} is a folder" in tilewire.err
     assert tilewire("report", copied, "--out", tmp_path / "no" / "it.html") == 1
-    assert f"{tmp_path}/no/it.html can't be written: No such file" in tilewire.err
+    assert f"{tmp_path}/no/it.html" in tilewire.err
     assert (tmp_path / "it.html").read_text(encoding="utf-8") == as_html(read_event(copied))
     for form, name in (("html", "report.html"), ("markdown", "report.md"), ("csv", "report.csv")):
         assert tilewire("report", copied, "--format", form) == 0
@@ -413,26 +335,13 @@ def test_a_report_is_written_where_it_is_asked_for(
 
 def test_what_is_no_event_is_told_in_a_sentence(tilewire: CommandLine, tmp_path: Path) -> None:
     assert tilewire("report", tmp_path / "nowhere") == 2
-    assert tilewire.err == f"tilewire: there is no folder {tmp_path / 'nowhere'}\n"
+    assert "no folder" in tilewire.err
     assert tilewire("report", tmp_path) == 2
-    assert tilewire.err.startswith(f"tilewire: {tmp_path} has no match")
+    assert f"{tmp_path} has no match" in tilewire.err
     write_config(match_config(), tmp_path)
     assert tilewire("report", tmp_path) == 2
-    assert tilewire.err.startswith(f"tilewire: no game in {tmp_path} is over")
+    assert "no game" in tilewire.err
     (tmp_path / "results.jsonl").write_text("{}\n")
     assert tilewire("report", tmp_path) == 2
     assert "line 1" in tilewire.err
     assert sorted(path.name for path in tmp_path.iterdir()) == ["match.json", "results.jsonl"]
-
-
-def test_charts_of_little_are_drawn() -> None:
-    assert "<rect" not in columns("none", [], str)
-    assert 'height="0.0"' in columns("zero", [Bar("1", 0.0, "")], str)
-    empty = ranges("unknown", [Range("<a>", None, None, None, "")], str)
-    assert "&lt;a&gt;" in empty
-    assert "circle" not in empty
-    bound = ranges("bound", [Range("a", 100.0, None, None, ""), Range("b", 0, 1, 2, "")], str)
-    assert bound.count('class="range"') == 2 + 1 + 3
-    assert ticks(0, 1, 3) == [0, 0.5, 1]
-    assert ticks(0, 1, 3, 1) == [0, 1]
-    assert ticks(-130, 260, 5) == [-100, 0, 100, 200]

@@ -1,4 +1,4 @@
-"""Ratings against hand-worked events, a plain twin, a published fit and simulated events."""
+"""Ratings against hand-worked events, plain twins, a published fit and simulated events."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from match_samples import game, seat
 from scipy.optimize import minimize
 from scipy.special import ndtr
 
+from harness.matches.rating_list import CENTRE, SPREAD, Meetings, RatingList, rate_list
 from harness.matches.ratings import (
     ELO,
     GameArrays,
@@ -26,6 +27,7 @@ from harness.matches.ratings import (
 )
 from harness.matches.results import GameResult
 from harness.matches.significance import elo_difference
+from lexicons.arrays import F64
 
 Row = tuple[int, int, float, int]
 """Who moves first, who second, the first's points, and the unit."""
@@ -75,20 +77,6 @@ def test_two_players_by_hand() -> None:
     assert (a.games, a.points, a.units, b.points) == (6, 4, 6, 2)
 
 
-def test_points_scored_are_points_expected_and_a_tie_is_half_a_win() -> None:
-    rows = alone(0, 1, 1, 1, 0.5, 0, 1) + alone(1, 0, 0.5, 0, 1, 1, unit=5)
-    ratings = rated(2, rows)
-    a, b = ratings_of(ratings)
-    assert a is not None
-    assert b is not None
-    assert ratings.first_move is not None
-    tie = 2 * 2 / 7  # of equal players' games, 2 in 9
-    for first, second, points in ((a, b, 3.5 / 5), (b, a, 2.5 / 4)):
-        odds = math.exp((first + ratings.first_move - second) / ELO)
-        expected = (odds + tie * math.sqrt(odds) / 2) / (odds + 1 + tie * math.sqrt(odds))
-        assert expected == pytest.approx(points)
-
-
 def test_the_mean_is_0_or_an_anchor_is_held() -> None:
     rows = alone(0, 1, 1, 1, 0) + alone(1, 2, 1, 1, 0, unit=3) + alone(2, 0, 1, 0, 0, unit=6)
     free = ratings_of(rated(3, rows))
@@ -114,20 +102,15 @@ def test_anchors_connect_and_give_whoever_beats_one_of_them_a_place() -> None:
     assert ratings_of(rated(2, alone(0, 1, 1, 1, 1), a=0.0, b=50.0)) == [0, 50]
 
 
-@pytest.mark.parametrize("anchor", [-10_000.0, 3_000.0, 7_500.0, 10_000.0])
-def test_an_anchor_may_be_anywhere(anchor: float) -> None:
+def test_an_anchor_may_be_anywhere_but_anchors_are_near_each_other() -> None:
     rows = alone(0, 1, 1, 1, 0) + alone(1, 2, 1, 1, 0, unit=3) + alone(2, 0, 1, 0, 0, unit=6)
-    near, far = rated(3, rows, b=0.0), rated(3, rows, b=anchor)
-    shifted = [(rating or 0) + anchor for rating in ratings_of(near)]
+    near, far = rated(3, rows, b=0.0), rated(3, rows, b=-10_000.0)
+    shifted = [(rating or 0) - 10_000 for rating in ratings_of(near)]
     assert ratings_of(far) == pytest.approx(shifted, abs=1e-6)
-
-
-def test_anchors_are_near_each_other() -> None:
-    rows = alone(0, 1, 1, 1, 0) + alone(1, 2, 1, 1, 0, unit=3)
-    between = ratings_of(rated(3, rows, a=0.0, c=4_000.0))[1]
+    between = ratings_of(rated(3, rows[:6], a=0.0, c=4_000.0))[1]
     assert between is not None
     assert 0 < between < 4_000
-    with pytest.raises(ValueError, match=r"within 4,000 points .got -10000 and 10000"):
+    with pytest.raises(ValueError, match=r"within 4,000 points"):
         check_anchors({"a": -10_000.0, "c": 10_000.0})
 
 
@@ -201,28 +184,29 @@ def test_few_units_have_no_interval() -> None:
 
 
 def test_no_games() -> None:
-    nothing = rate_results([])
-    assert not nothing.players
-    assert not nothing.superiority
-    assert nothing.first_move is nothing.first_move_error is None
+    assert rate_results([]).players == ()
     waiting = rate_results([], ["one", "two"])
-    assert [player.name for player in waiting.players] == ["one", "two"]
-    assert [player.rating for player in waiting.players] == [None, None]
-    assert [player.component for player in waiting.players] == [1, 2]
+    assert waiting.first_move is waiting.first_move_error is None
+    assert [(player.name, player.rating, player.component) for player in waiting.players] == [
+        *(("one", None, 1), ("two", None, 2)),
+    ]
     assert waiting.superiority == ((None, None), (None, None))
 
 
-def test_one_game_rates_nobody() -> None:
-    ratings = rated(2, alone(0, 1, 1))
+@pytest.mark.parametrize(
+    ("rows", "above"),
+    [
+        (alone(0, 1, 1), 0.5),
+        (alone(0, 1, *[1] * 5) + alone(1, 0, *[0] * 5, unit=5), 1 - 0.5**10),
+    ],
+)
+def test_of_two_players_of_whom_one_won_all_only_the_superiority_is_known(
+    rows: list[Row], above: float
+) -> None:
+    ratings = rated(2, rows)
     assert ratings_of(ratings) == [None, None]
-    assert ratings.superiority == ((None, 0.5), (0.5, None))
-
-
-def test_of_two_players_of_whom_one_won_all_only_the_superiority_is_known() -> None:
-    ratings = rated(2, alone(0, 1, *[1] * 5) + alone(1, 0, *[0] * 5, unit=5))
-    assert ratings_of(ratings) == [None, None]
-    assert ratings.superiority[0][1] == pytest.approx(1 - 0.5**10)
-    assert ratings.superiority[1][0] == pytest.approx(0.5**10)
+    assert ratings.superiority[0][1] == pytest.approx(above)
+    assert ratings.superiority[1][0] == pytest.approx(1 - above)
 
 
 def test_whoever_won_or_lost_all_has_a_bound() -> None:
@@ -315,9 +299,9 @@ def test_results_are_read_with_their_sides_and_seats() -> None:
 
 
 def test_void_games_do_not_count() -> None:
-    played = [between("a", "b", at, at % 3 % 2) for at in range(12)]
+    games = [between("a", "b", at, at % 3 % 2) for at in range(12)]
     void = between("a", "c", 50, None, outcome="host_error")
-    assert rate_results([*played, void]) == rate_results(played)
+    assert rate_results([*games, void]) == rate_results(games)
 
 
 def test_a_unit_is_a_pair_of_the_same_players() -> None:
@@ -381,3 +365,112 @@ def test_intervals_hold_the_truth(correlation: float) -> None:
             assert high is not None
             held.append(low <= truth <= high)
     assert 0.91 < np.mean(held) < 0.99
+
+
+# --- a standing list -------------------------------------------------------------------------
+
+FREE = math.nan
+
+
+def meetings(*rows: tuple[int, int, float]) -> Meetings:
+    """Return games of rows: who moved first, who second, points of the first."""
+    columns = np.array(rows, dtype=np.float64).reshape(-1, 3).T
+    return Meetings(columns[0].astype(np.int64), columns[1].astype(np.int64), columns[2])
+
+
+def played_games(strengths: F64, games: int, chance: np.random.Generator) -> Meetings:
+    """Play games of pairs that chance chooses; the first move is worth 30 Elo."""
+    first = chance.integers(0, strengths.size, games)
+    second = (first + chance.integers(1, strengths.size, games)) % strengths.size
+    ahead = (strengths[first] - strengths[second] + 30) / ELO
+    won = chance.random(games) < 1 / (1 + np.exp(-ahead))
+    return Meetings(first, second, won.astype(np.float64))
+
+
+def list_twin(games: Meetings, held: F64, spread: float) -> tuple[F64, float]:
+    """Return ratings and the first move by a general minimizer, in plain words."""
+    free = np.flatnonzero(np.isnan(held))
+    ties = int((games.points == 0.5).sum())
+    tie = 2 * ties / (games.points.size - ties)
+
+    def loss(at: F64) -> float:
+        ratings = held.copy()
+        ratings[free] = at[:-2]
+        total = (at[-2] / SPREAD) ** 2 / 2 + ((at[-1] - np.nanmean(held)) / SPREAD) ** 2 / 2
+        total += (((ratings[free] - at[-1]) / spread) ** 2 / 2).sum()
+        for first, second, points in zip(games.first, games.second, games.points, strict=True):
+            half = (ratings[first] + at[-2] - ratings[second]) / ELO / 2
+            weights = {1.0: math.exp(half), 0.5: tie, 0.0: math.exp(-half)}
+            total -= math.log(weights[points] / sum(weights.values()))
+        return float(total)
+
+    start = np.append(np.full(free.size, np.nanmean(held)), [0.0, np.nanmean(held)])
+    at = minimize(loss, start, method="BFGS", options={"gtol": 1e-9}).x
+    ratings = held.copy()
+    ratings[free] = at[:-2]
+    return ratings, at[-2]
+
+
+def test_a_list_is_that_of_a_plain_twin() -> None:
+    held = np.array([1_600.0, FREE, FREE, FREE])
+    games = meetings((0, 1, 1), (1, 0, 0.5), (1, 2, 1), (2, 3, 0), (3, 1, 1), (0, 3, 0), (2, 0, 0))
+    listed = rate_list(games, held)
+    ratings, first_move = list_twin(games, held, listed.spread)
+    assert listed.ratings == pytest.approx(ratings, abs=0.01)
+    assert listed.first_move == pytest.approx(first_move, abs=0.01)
+
+
+def test_an_anchor_is_held_and_who_won_all_games_is_rated() -> None:
+    games = meetings(*[(1, 0, 1), (0, 1, 0)] * 5)
+    listed = rate_list(games, np.array([1_800.0, FREE]))
+    assert (listed.ratings[0], listed.errors[0]) == (1_800.0, 0.0)
+    assert 1_900 < listed.ratings[1] < 3_000
+    more = rate_list(meetings(*[(1, 0, 1), (0, 1, 0)] * 50), np.array([1_800.0, FREE]))
+    assert more.ratings[1] > listed.ratings[1]
+
+
+def test_without_anchors_the_mean_of_those_who_played_is_the_centre() -> None:
+    listed = rate_list(meetings((0, 1, 1), (1, 0, 0), (1, 2, 1)), np.full(4, FREE))
+    assert listed.ratings[:3].mean() == pytest.approx(CENTRE)
+    assert listed.ratings[0] > listed.ratings[1] > listed.ratings[2]
+    assert listed.errors[3] > listed.errors[1] > 0
+
+
+@pytest.mark.parametrize("anchor", [1_600.0, FREE])
+def test_names_without_games_change_nothing_and_cost_nothing(anchor: float) -> None:
+    games = meetings((0, 1, 1), (1, 0, 0.5), (1, 4, 1), (4, 0, 0))
+    few = rate_list(games, np.array([anchor, FREE, FREE, FREE, FREE]))
+    many = rate_list(games, np.append([anchor], np.full(50_000, FREE)))  # 20 GB as a square
+    assert few.opponents.tolist() == [2, 2, 0, 0, 2]
+    assert few.largest == pytest.approx([2 / 3, 2 / 3, 0, 0, 0.5])
+    for column in ("ratings", "errors", "opponents", "largest"):
+        one, other = getattr(few, column), getattr(many, column)
+        assert other[:5] == pytest.approx(one)
+        assert (other[5:] == other[3]).all()
+    assert many[2:5] == pytest.approx(few[2:5])
+
+
+def test_a_start_changes_nothing() -> None:
+    chance = np.random.default_rng(1)
+    games = played_games(chance.normal(1_500, 200, 12), 400, chance)
+    held = np.append([1_500.0], np.full(11, FREE))
+    cold = rate_list(games, held)
+    known = np.where(np.arange(12) % 3 == 0, FREE, cold.ratings + 40)
+    warm = rate_list(games, held, known)
+    assert warm.ratings == pytest.approx(cold.ratings, abs=0.5)
+    assert warm.errors == pytest.approx(cold.errors, abs=0.5)
+
+
+@pytest.mark.parametrize("anchors", [0, 2])
+def test_intervals_of_a_list_hold_the_truth(anchors: int) -> None:
+    chance = np.random.default_rng(5)
+    held_true: list[float] = []
+    for _ in range(40):
+        strengths = chance.normal(1_500, 250, 20)
+        held = np.where(np.arange(20) < anchors, strengths, FREE)
+        listed: RatingList = rate_list(played_games(strengths, 600, chance), held)
+        truth = strengths if anchors else strengths - strengths.mean() + CENTRE
+        inside = np.abs(listed.ratings - truth) <= listed.errors
+        held_true.append(float(inside[anchors:].mean()))
+        assert abs(listed.first_move - 30) < 2 * listed.first_move_error
+    assert 0.92 < np.mean(held_true) < 0.98

@@ -8,13 +8,13 @@ from itertools import product
 
 import msgspec
 import numpy as np
-import numpy.typing as npt
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from match_samples import game, seat, stats_of, swapped
 
 from harness.matches import significance
+from harness.matches.results import GameResult
 from harness.matches.significance import (
     FEWEST_UNITS,
     SIGNIFICANT,
@@ -31,30 +31,47 @@ from harness.matches.statistics import (
 # --- small matches, worked by hand ------------------------------------------------------------
 
 
-def test_two_pairs_by_hand() -> None:
-    stats = stats_of(
-        [game(0, (420, 400)), game(1, (380, 400)), game(2, (450, 390)), game(3, (410, 370))]
-    )
-    assert (stats.games, stats.units, stats.paired) == (4, 2, True)
-    assert (stats.wins, stats.losses, stats.ties) == (3, 1, 0)
-    assert stats.win_rate == 0.75
-    assert stats.sides[0].mean_score == 415
-    assert stats.sides[1].mean_score == 390
-    assert stats.mean_spread == 25
-    assert stats.p_value == 1.0  # pair sums 0 and 100: every choice of signs gives ±100
-    assert stats.elo == pytest.approx(400 * math.log10(3))
-    assert stats.spread_ci95 == (None, None)
-    assert stats.elo_error is None  # two pairs tell nothing
+def played(*spreads: int) -> list[GameResult]:
+    return [game(n, (400 + spread, 400)) for n, spread in enumerate(spreads)]
 
 
-def test_games_with_pair_numbers_of_their_own_are_independent() -> None:
-    spreads = [20, -20, 60, 40, -5, 30]
-    results = [game(n, (400 + x, 400), pair=n) for n, x in enumerate(spreads)]
+UNPAIRED = [game(n, (400 + x, 400), pair=n) for n, x in enumerate((20, -20, 60, 40, -5, 30))]
+UNKNOWN = (None, None)
+
+
+@pytest.mark.parametrize(
+    ("results", "units", "won_lost_tied", "spread", "interval", "p_value", "elo", "has_error"),
+    [
+        # Pair sums 0 and 100: every choice of signs gives ±100.
+        (played(20, -20, 60, 40), 2, (3, 1, 0), 25, UNKNOWN, 1, 400 * math.log10(3), False),
+        # Of 64 choices of signs, only the two extreme ones may be left out: 2 / 64 < 0.05 < 4 / 64.
+        (UNPAIRED, 6, (4, 2, 0), 125 / 6, (-20, 60), 12 / 64, 400 * math.log10(2), True),
+        (played(20, 20, 20), 2, (3, 0, 0), 20, UNKNOWN, 0.5, None, False),
+        ([], 0, (0, 0, 0), None, UNKNOWN, None, None, False),
+        (played(30), 1, (1, 0, 0), 30, UNKNOWN, 1, None, False),
+        # A sample without variance says nothing of its error.
+        (played(*[0] * 12), 6, (0, 0, 12), 0, (0, 0), 1, 0, False),
+    ],
+    ids=["two pairs", "single games", "a pair that lacks a game", "none", "one game", "ties"],
+)
+def test_small_matches_by_hand(
+    results: list[GameResult],
+    units: int,
+    won_lost_tied: tuple[int, int, int],
+    spread: float | None,
+    interval: tuple[float | None, float | None],
+    p_value: float | None,
+    elo: float | None,
+    has_error: bool,
+) -> None:
     stats = stats_of(results)
-    assert not stats.paired
-    assert stats.units == 6
-    # Of 64 choices of signs, only the two extreme ones may be left out: 2 / 64 < 0.05 < 4 / 64.
-    assert stats.spread_ci95 == (-20, 60)
+    assert (stats.games, stats.units, stats.paired) == (len(results), units, units < len(results))
+    assert (stats.wins, stats.losses, stats.ties) == won_lost_tied
+    assert stats.mean_spread == pytest.approx(spread)
+    assert stats.spread_ci95 == interval
+    assert stats.p_value == pytest.approx(p_value)
+    assert stats.elo == pytest.approx(elo)
+    assert (stats.elo_error is not None) is has_error
 
 
 def test_the_pentanomial_error_is_that_of_pair_scores() -> None:
@@ -86,41 +103,6 @@ def test_as_many_pairs_as_planned_make_the_interval_as_narrow_as_asked_for() -> 
     assert stats_of(results).elo_error == pytest.approx(25, rel=0.01)
 
 
-def test_a_pair_with_one_game_missing_still_counts() -> None:
-    stats = stats_of([game(0, (420, 400)), game(1, (420, 400)), game(2, (420, 400))])
-    assert (stats.games, stats.units) == (3, 2)
-    assert stats.mean_spread == 20
-
-
-def test_no_games_give_no_numbers() -> None:
-    stats = stats_of([])
-    assert stats.games == stats.wins == stats.losses == stats.ties == 0
-    assert stats.mean_spread is stats.p_value is stats.elo is stats.elo_error is None
-    assert stats.spread_ci95 == stats.elo_ci95 == (None, None)
-    assert stats.sides[0].move_ms_longest is None
-
-
-@pytest.mark.parametrize("games", [1, 2])
-def test_one_unit_gives_means_without_errors(games: int) -> None:
-    stats = stats_of([game(n, (430, 400 + 40 * n)) for n in range(games)])
-    assert stats.units == 1
-    assert stats.mean_spread == (30 if games == 1 else 10)
-    assert stats.spread_ci95 == (None, None)
-    assert stats.p_value == 1.0
-    assert stats.elo_error is None
-
-
-def test_all_ties() -> None:
-    stats = stats_of([game(n, (400, 400)) for n in range(12)])
-    assert (stats.wins, stats.losses, stats.ties) == (0, 0, 12)
-    assert stats.win_rate == 0.5
-    assert stats.mean_spread == 0
-    assert stats.spread_ci95 == (0, 0)
-    assert stats.p_value == 1.0
-    assert stats.elo == 0
-    assert stats.elo_error is None  # a sample without variance says nothing of its error
-
-
 def test_winning_or_losing_every_game_bounds_elo_on_one_side() -> None:
     won = stats_of([game(n, (450, 400)) for n in range(20)])
     lost = stats_of([game(n, (400, 450)) for n in range(20)])
@@ -146,14 +128,6 @@ def test_a_forfeit_is_a_loss_whatever_the_score() -> None:
     assert stats.sides[1].forfeits == {}
     assert stats.sides[1].lost_double is None  # no game was played to its end
     assert stats.sides[1].largest_ratio is None
-
-
-def test_who_never_moved_has_no_times() -> None:
-    absent = seat("b", 0, moves=0, think_ms=0, longest_ms=0)
-    stats = stats_of([game(0, (0, 0), outcome="time", winner=0, sides=(seat(), absent))])
-    there, away = stats.sides
-    assert there.move_ms_longest == 900
-    assert (away.move_ms_mean, away.move_ms_longest, away.clock_used_ms_mean) == (None, None, None)
 
 
 def test_a_game_to_which_one_did_not_come_leaves_means_as_they_are() -> None:
@@ -186,15 +160,9 @@ def test_a_game_that_is_there_twice_is_refused() -> None:
 
 
 def test_doubled_scores_and_ratios() -> None:
-    stats = stats_of(
-        [game(0, (200, 400)), game(1, (500, 200)), game(2, (201, 400)), game(3, (-5, 0))]
-    )
-    a, b = stats.sides
-    assert a.lost_double == 0.5  # 200–400, and −5–0, which no ratio describes
-    assert b.lost_double == 0.25
-    assert a.largest_ratio == 2.0
-    assert b.largest_ratio == 2.5
-    found = as_json_object(stats)
+    scores = (200, 400), (500, 200), (201, 400), (-5, 0)
+    found = as_json_object(stats_of([game(n, pair) for n, pair in enumerate(scores)]))
+    # 200–400, and −5–0, which no ratio describes
     assert (found["lost_double"], found["won_double"]) == (0.5, 0.25)
     assert (found["largest_ratio"], found["largest_ratio_won"]) == (2.0, 2.5)
     assert (found["mean_score"], found["opponent_mean_score"]) == (224, 250)
@@ -217,6 +185,9 @@ def test_time_and_faults_by_side() -> None:
     assert (b.overtime_games, b.time_penalty, b.bingos_mean) == (2, 20, 3)
     assert a.faults == {"illegal": 2}  # those of the host's game are not theirs
     assert b.faults == {}
+    absent = seat("b", 0, moves=0, think_ms=0, longest_ms=0)
+    _, away = stats_of([game(0, (0, 0), outcome="time", winner=0, sides=(seat(), absent))]).sides
+    assert away.move_ms_mean is away.move_ms_longest is away.clock_used_ms_mean is None
 
 
 # --- symmetry and JSON ------------------------------------------------------------------------
@@ -239,38 +210,23 @@ def test_seen_from_the_other_side_everything_is_mirrored(scores: list[tuple[int,
         assert ours is None or ours == pytest.approx(-theirs, abs=1e-9)
     if stats.elo_error is not None:
         assert stats.elo_error == pytest.approx(mirror.elo_error)
-    for ours, theirs in (
-        (stats.spread_ci95, mirror.spread_ci95),
-        (stats.elo_ci95, mirror.elo_ci95),
-    ):
-        for end, other in zip(ours, reversed(theirs), strict=True):
+    for name in ("spread_ci95", "elo_ci95"):
+        for end, other in zip(getattr(stats, name), reversed(getattr(mirror, name)), strict=True):
             assert (end is None) == (other is None)
-            assert end is None or other is None or end == pytest.approx(-other, abs=1e-9)
+            assert end is None or end == pytest.approx(-other, abs=1e-9)
 
 
-def test_the_json_object_has_the_promised_keys() -> None:
+def test_the_json_object_has_the_promised_keys_and_every_statistic() -> None:
     one = game(0, (400, 390), sides=(seat("a", 400, faults=("illegal",)), seat("b", 390)))
     found = as_json_object(stats_of([one], ("x", "y")))
     promised = ["a", "b", "games", "wins", "losses", "ties", "mean_score", "opponent_mean_score"]
     promised += ["mean_spread", "spread_ci95", "p_value", "elo", "elo_error", "faults"]
     assert list(found)[: len(promised)] == promised
     assert (found["a"], found["b"]) == ("x", "y")
-    assert found["spread_ci95"] == [None, None]
     assert found["faults"] == {"a": {"illegal": 1}, "b": {}}
-
-
-def test_every_statistic_is_a_key_of_the_json_object() -> None:
     statistics = {each.name for kind in (MatchStatistics, SideStatistics) for each in fields(kind)}
-    keys = set(as_json_object(stats_of([game(0, (400, 390))])))
     of_b = {"opponent_mean_score", "won_double", "largest_ratio_won"}
-    assert keys == statistics - {"sides", "name"} | {"a", "b"} | of_b
-
-
-def test_a_result_survives_a_line_of_json() -> None:
-    before = game(7, (401, 399), outcome="crash", winner=1, note="disconnect")
-    line = msgspec.json.encode(before) + b"\n"
-    assert line.count(b"\n") == 1
-    assert msgspec.json.decode(line, type=type(before)) == before
+    assert found.keys() == statistics - {"sides", "name"} | {"a", "b"} | of_b
 
 
 # --- the sign-flip test -----------------------------------------------------------------------
@@ -318,21 +274,6 @@ def test_the_interval_and_the_p_value_never_contradict_each_other(
         assert (low <= 0 <= high) == (p_value >= SIGNIFICANT)
     elif exact:
         assert p_value >= SIGNIFICANT
-
-
-def test_an_interval_of_level_pairs_costs_as_little_as_it_is_wide(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    share, sizes = significance._exact_share, list[int]()
-
-    def counted(values: npt.NDArray[np.int64], observed: int) -> float:
-        sizes.append(int(values.sum()))
-        return share(values, observed)
-
-    monkeypatch.setattr(significance, "_exact_share", counted)
-    sums = [*[0] * 200, 300]
-    assert sign_flip_interval(sums, [2] * len(sums)) == (0.0, 1.6)
-    assert max(sizes) < 20_000  # 600,000 where each pair is as far from the mean as the last
 
 
 # --- do the intervals hold? -------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager, closing
 from dataclasses import asdict
@@ -155,6 +155,16 @@ def test_a_worker_of_several_threads_plays_their_pairs_in_one_loop(
     assert [thread.name for thread in begun].count("tables") == 1
 
 
+def directed(
+    files: MatchFolder, *names: str, enough: Callable[[], bool] = lambda: False, **terms: Any
+) -> Tournament:
+    seats = tuple(f"guest:{name}" for name in names)
+    config = match_config(seats=seats, names=names, seed=None, **terms)
+    return Tournament(
+        config, load_lexicon(), files, lambda _result: None, directed=True, enough=enough
+    )
+
+
 class Deserted:
     """A hall to which B does not come."""
 
@@ -199,13 +209,8 @@ async def test_missed_games_count_after_a_resumption_as_before(
             files.append(result)
         for decision in decisions:
             files.decide(decision)
-        tournament = Tournament(
-            match_config(seats=("guest:A", "guest:B"), names=("A", "B"), games=1, rounds=9),
-            load_lexicon(),
-            files,
-            lambda _result: None,
-            enough=lambda: len(files.results) > len(results),
-            directed=True,
+        tournament = directed(
+            files, "A", "B", enough=lambda: len(files.results) > len(results), games=1, rounds=9
         )
         await tournament.play(hall)
         assert files.results[-1].number == len(results) + 1
@@ -221,14 +226,7 @@ async def test_a_game_that_was_missed_just_before_a_kill_counts(tmp_path: Path) 
     await hall.journal.append(opened.game, [ended], last=True)
     with closing(hall.journal), MatchFolder(tmp_path) as files:
         files.append(missed_by_b(1))
-        tournament = Tournament(
-            match_config(seats=("guest:A", "guest:B"), names=("A", "B")),
-            lexicon,
-            files,
-            lambda _result: None,
-            enough=lambda: True,
-            directed=True,
-        )
+        tournament = directed(files, "A", "B", enough=lambda: True)
         await tournament.play(hall)
         assert [result.game for result in files.results] == ["g1", opened.game]
         why = "B missed 2 games in a row: lost without a game: nobody came"
@@ -264,20 +262,13 @@ async def test_a_void_game_that_was_not_stored_stops_no_resumption(tmp_path: Pat
     assert len(set(games)) == 2
 
 
-def directed(folder: Path, files: MatchFolder, *names: str, **terms: Any) -> Tournament:
-    config = match_config(
-        seats=tuple(f"guest:{name}" for name in names), names=names, seed=None, **terms
-    )
-    return Tournament(config, load_lexicon(), files, lambda _result: None, directed=True)
-
-
 def test_who_was_absent_and_is_withdrawn_is_not_back_after_a_start(tmp_path: Path) -> None:
     names = ("A", "B", "C")
     with MatchFolder(tmp_path) as files:
         files.decide(Absent(2, "did not come"))
-        assert directed(tmp_path, files, *names).queue.absences.reasons
+        assert directed(files, *names).queue.absences.reasons
         files.decide(Withdrawn(2, "sent home"))
-        tournament = directed(tmp_path, files, *names)
+        tournament = directed(files, *names)
         assert (tournament.queue.absences.reasons, files.withdrawn) == ({}, {2})
 
 
@@ -305,36 +296,47 @@ class Waiting:
         self.ends[book.opened.game].set()
 
 
+@asynccontextmanager
+async def playing(
+    folder: Path, *names: str, **terms: Any
+) -> AsyncIterator[tuple[Waiting, MatchFolder, Tournament]]:
+    """Have a directed tournament play in a hall; give it, its folder and the tournament."""
+    hall = Waiting(folder)
+    with closing(hall.journal), MatchFolder(folder) as files:
+        tournament = directed(files, *names, **terms)
+        task = asyncio.create_task(tournament.play(hall))
+        yield hall, files, tournament
+        task.cancel()
+        await asyncio.wait([task])
+
+
+async def settle() -> None:
+    """Let all go on that can."""
+    for _ in range(100):
+        await asyncio.sleep(0)
+
+
 async def test_a_game_that_was_on_is_played_whoever_has_withdrawn(tmp_path: Path) -> None:
-    hall, lexicon, names = Waiting(tmp_path), load_lexicon(), ("A", "B", "C")
-    terms = {"games": 1, "rounds": 1, "lexicon_checksum": lexicon.checksum}
-    with closing(hall.journal), MatchFolder(tmp_path) as files:
-        planned = next(
-            directed(tmp_path, files, *names, **terms).queue.schedule.next_round() or iter(())
-        )
+    lexicon, names = load_lexicon(), ("A", "B", "C")
+    terms: dict[str, Any] = {"games": 1, "rounds": 1, "lexicon_checksum": lexicon.checksum}
+    with closing(Journal(tmp_path / "match.db")) as journal, MatchFolder(tmp_path) as files:
+        planned = next(directed(files, *names, **terms).queue.schedule.next_round() or iter(()))
         players = names[planned.entrant(0)], names[planned.entrant(1)]
         opened = new_game(players, lexicon, TimeControl(), Draws.fresh())
-        await hall.journal.create(opened, asdict(planned))
-        await hall.journal.append(opened.game, [Began(nonces=("aa" * 16, "bb" * 16))])
+        await journal.create(opened, asdict(planned))
+        await journal.append(opened.game, [Began(nonces=("aa" * 16, "bb" * 16))])
         files.decide(Withdrawn(planned.players[0], "sent home"))
-        tournament = directed(tmp_path, files, *names, **terms)
-        playing = asyncio.create_task(tournament.play(hall))
+    async with playing(tmp_path, *names, **terms) as (hall, files, _):
         book = await hall.next()
         assert book.opened.game == opened.game
         hall.end(book)
-        for _ in range(100):
-            await asyncio.sleep(0)
-        playing.cancel()
-        await asyncio.wait([playing])
+        await settle()
         outcomes = {result.number: result.outcome for result in files.results}
         assert outcomes[planned.number] == "resign"
 
 
 async def test_who_is_taken_back_may_miss_a_game(tmp_path: Path) -> None:
-    hall = Waiting(tmp_path)
-    with closing(hall.journal), MatchFolder(tmp_path) as files:
-        tournament = directed(tmp_path, files, "A", "B", games=4)
-        playing = asyncio.create_task(tournament.play(hall))
+    async with playing(tmp_path, "A", "B", games=4) as (hall, files, tournament):
         for number in range(3):
             book = await hall.next()
             if number == 1:
@@ -344,18 +346,12 @@ async def test_who_is_taken_back_may_miss_a_game(tmp_path: Path) -> None:
             missed = accusation(away, "no_show", "it did not come")
             book.end("no_show", 1 - away, "nobody came", 0, [missed])
             hall.end(book)
-            for _ in range(50):
-                await asyncio.sleep(0)
+            await settle()
             assert (1 in tournament.queue.absences.reasons) == (number == 2)
-        playing.cancel()
-        await asyncio.wait([playing])
 
 
 async def test_what_went_wrong_in_a_void_game_stays_beside_its_replay(tmp_path: Path) -> None:
-    hall = Waiting(tmp_path)
-    with closing(hall.journal), MatchFolder(tmp_path) as files:
-        tournament = directed(tmp_path, files, "A", "B", games=2)
-        playing = asyncio.create_task(tournament.play(hall))
+    async with playing(tmp_path, "A", "B", games=2) as (hall, files, tournament):
         void = await hall.next()
         void.evidence.append("no process")
         void.end("host_error", None, "no process", 0)
@@ -369,10 +365,7 @@ async def test_what_went_wrong_in_a_void_game_stays_beside_its_replay(tmp_path: 
         tournament.play_again(1, annulled.opened.game)
         hall.end(second)
         hall.end(await hall.next())
-        for _ in range(50):
-            await asyncio.sleep(0)
-        playing.cancel()
-        await asyncio.wait([playing])
+        await settle()
         assert files.counted == {1, 2}
     kept = {path.name: path.read_text() for path in (tmp_path / "games").glob("*.faults.txt")}
     assert kept == {
@@ -382,17 +375,13 @@ async def test_what_went_wrong_in_a_void_game_stays_beside_its_replay(tmp_path: 
 
 
 async def test_a_game_is_played_again_when_its_players_are_free(tmp_path: Path) -> None:
-    hall = Waiting(tmp_path)
-    with closing(hall.journal), MatchFolder(tmp_path) as files:
-        tournament = directed(tmp_path, files, "A", "B", games=2, concurrency=4)
-        playing = asyncio.create_task(tournament.play(hall))
+    async with playing(tmp_path, "A", "B", games=2, concurrency=4) as (hall, files, tournament):
         first = await hall.next()
         hall.end(first)
         second = await hall.next()
         files.decide(Corrected(1, first.opened.game, None, "a wrong clock"))
         tournament.play_again(1, first.opened.game)
-        for _ in range(50):
-            await asyncio.sleep(0)
+        await settle()
         assert hall.on.empty(), "they play the second game"
         hall.end(second)
         again = await hall.next()
@@ -402,6 +391,3 @@ async def test_a_game_is_played_again_when_its_players_are_free(tmp_path: Path) 
             again.end("host_error", None, "once more", 0)
             hall.end(again)
             again = await hall.next()
-        assert not playing.done()
-        playing.cancel()
-        await asyncio.wait([playing])

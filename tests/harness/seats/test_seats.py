@@ -7,16 +7,27 @@ import time
 
 import pytest
 from bot_table import MemoryChannel
+from msgspec.structs import replace
+from small_messages import over
 
-from harness.arbiter.seat import Came, Gone, SeatEvent
+from harness.arbiter.seat import Came, Gone, Seat, SeatEvent
 from harness.seats import seats
 from harness.seats.seat_factory import log_file
 from harness.seats.seats import ProcessSeat, RemoteSeat, Worker, greeted, last_words
 from protocol.channel import Channel, ChannelClosed
-from protocol.messages import Error, GameOver, Ping, Pong
+from protocol.messages import Error, Ping, Pong
 from protocol.parts import Outcome
 
 EVERY_MS, STALL_MS = 20, 200
+
+
+async def come(seat: Seat) -> asyncio.Queue[SeatEvent]:
+    """Start a seat, and wait until it has come; return what it reports from then on."""
+    heard: asyncio.Queue[SeatEvent] = asyncio.Queue()
+    seat.start(heard.put_nowait)
+    async with asyncio.timeout(30):
+        assert await heard.get() == Came()
+    return heard
 
 
 async def answering(channel: Channel, *, until: int) -> None:
@@ -45,16 +56,13 @@ async def test_a_host_that_stands_still_takes_nobody_for_hung(
     monkeypatch.setattr(seats, "PING_EVERY_MS", EVERY_MS)
     monkeypatch.setattr(seats, "STALL_MS", STALL_MS)
     ours, theirs = MemoryChannel.pair()
-    heard: asyncio.Queue[SeatEvent] = asyncio.Queue()
 
     async def start() -> Worker:
         return Worker(ours)
 
     process = asyncio.create_task(answering(theirs, until=until))
     seat = ProcessSeat("one", start)
-    seat.start(heard.put_nowait)
-    async with asyncio.timeout(10):
-        assert await heard.get() == Came()
+    heard = await come(seat)
     time.sleep(2 * STALL_MS / 1_000)  # noqa: ASYNC251 - as a host that was stopped, and goes on
     if hangs:
         async with asyncio.timeout(10):
@@ -74,33 +82,19 @@ async def test_a_host_that_stands_still_takes_nobody_for_hung(
 )
 async def test_the_process_of_a_completed_game_is_reused(outcome: Outcome, is_reused: bool) -> None:
     ours, _ = MemoryChannel.pair()
-    heard: asyncio.Queue[SeatEvent] = asyncio.Queue()
     idle: list[Worker] = []
 
     async def start() -> Worker:
         return Worker(ours, pool=idle)
 
     seat = ProcessSeat("one", start)
-    seat.start(heard.put_nowait)
-    async with asyncio.timeout(10):
-        assert await heard.get() == Came()
-    seat.send(
-        GameOver(
-            game="g",
-            seq=3,
-            outcome=outcome,
-            winner=0,
-            scores=(1, 0),
-            racks=("", ""),
-            message="over",
-        )
-    )
+    await come(seat)
+    seat.send(replace(over(3), outcome=outcome))
     await seat.stop()
     assert bool(idle) == is_reused
 
 
 async def test_a_remote_bot_that_is_not_there_is_waited_for_and_said_once() -> None:
-    heard: asyncio.Queue[SeatEvent] = asyncio.Queue()
     ours, _ = MemoryChannel.pair()
     said: list[str] = []
     dials = iter([ChannelClosed("refused")] * 3)
@@ -111,9 +105,7 @@ async def test_a_remote_bot_that_is_not_there_is_waited_for_and_said_once() -> N
         return ours
 
     seat = RemoteSeat("one", dial, said.append)
-    seat.start(heard.put_nowait)
-    async with asyncio.timeout(30):
-        assert await heard.get() == Came()
+    await come(seat)
     await seat.stop()
     assert said == ["waiting for one: refused"]
 

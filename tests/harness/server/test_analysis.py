@@ -14,10 +14,11 @@ from typing import Any
 
 import pytest
 from bot_table import MemoryChannel
+from guests import two_at_a_table
 from msgspec import structs
-from passing_seats import Passer
 from positions import legal_moves_of
 from servers import served, url_of
+from small_messages import offer, your_turn
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import InvalidStatus
 from websockets.typing import Origin, Subprotocol
@@ -45,7 +46,6 @@ from harness.server.page_analysis.queue import (
 )
 from harness.server.players import Players
 from harness.server.server import MatchServer
-from harness.server.tables import ServerTables, TableKind
 from lexicons.store import load_lexicon
 from protocol.channel import Channel, ChannelClosed
 from protocol.errors import PeerError
@@ -65,10 +65,12 @@ class Fake:
     go_on: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(0))
     cgp: str = CGP
     stops: int = 0
+    now: float = 0.0
     killed: bool = False
 
     starts: asyncio.Event = field(default_factory=asyncio.Event)
     may_start: asyncio.Event = field(default_factory=asyncio.Event)
+    gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def start(self) -> Fake:
         return self
@@ -90,7 +92,6 @@ class Fake:
             return {"moves": {"cgp": self.cgp, "moves": [], "line": task.line}, "table": "main"}
         if task.line is None:
             self.read.append(task.data)
-        if task.line is None:
             lines = range(1, len(task.data) + 1)
             why = "no rack" if task.data == b"no" else None
             turns = [{"line": line, "cgp": self.cgp, "left_out": why} for line in lines]
@@ -108,6 +109,7 @@ class Fake:
 
     async def kill(self) -> None:
         self.killed = True
+        self.gone.set()
 
 
 @dataclass
@@ -145,15 +147,13 @@ def engine() -> Fake:
     return Fake()
 
 
-def queue_of(settings: AnalysisSettings, engine: Fake, clock: Callable[[], float]) -> AnalysisQueue:
-    """A queue that may analyse any position, of English games."""
-    return AnalysisQueue(settings, engine.start, lambda *_: "", lambda _: load_rules(), clock)
-
-
 @pytest.fixture
 async def queue(engine: Fake) -> AsyncIterator[AnalysisQueue]:
+    """A queue that may analyse any position, of English games, and whose clock is the engine's."""
     settings = AnalysisSettings(seconds=1, seconds_per_hour=100, per_visitor=2, waiting=5)
-    queue = queue_of(settings, engine, lambda: 0.0)
+    queue = AnalysisQueue(
+        settings, engine.start, lambda *_: "", lambda _: load_rules(), lambda: engine.now
+    )
     yield queue
     await queue.close()
     assert engine.killed is bool(engine.done)
@@ -164,18 +164,14 @@ async def test_requests_take_turns_and_know_their_place(queue: AnalysisQueue, en
     await first.is_told.wait()
     second = await Visitor(queue, b"xy", "192.0.2.2").ask()
     third = await Visitor(queue, b"z", "192.0.2.3", line=1).ask()
-    assert [each.told[-1] for each in (second, third)] == [
-        ("waiting", {"ahead": 1}),
-        ("waiting", {"ahead": 2}),
-    ]
+    assert [each.told[-1][1] for each in (second, third)] == [{"ahead": 1}, {"ahead": 2}]
     for _ in range(6):
         engine.go_on.release()
     for each in (first, second, third):
         await each.over.wait()
     assert engine.done == [(b"abc", 1), (b"xy", 1), (b"z", 1), (b"abc", 2), (b"xy", 2), (b"abc", 3)]
     assert first.kinds == ["game", "turn", "turn", "turn", "done"]
-    assert first.told[0][1]["board"]["columns"] == 15
-    assert (first.told[0][1]["rack_size"], first.told[0][1]["bingo_bonus"]) == (7, 50)
+    assert (first.told[0][1]["board"]["columns"], first.told[0][1]["rack_size"]) == (15, 7)
     assert first.told[1][1] == {"line": 1, "seconds": 1}, "no more than the server allows"
     assert third.kinds == ["waiting", "waiting", "so_far", "turn", "done"]
     assert third.told[1] == ("waiting", {"ahead": 1})
@@ -216,13 +212,12 @@ async def test_short_requests_wait_for_no_analysis(queue: AnalysisQueue, engine:
     assert first.kinds == ["game"], "it goes on"
     broken = await Visitor(queue, b"").ask(Moves(id=5, data=b"broken"))
     await broken.over.wait()
-    where = {"part": "board", "squares": (3,)}
-    why = {"code": "bad_game", "message": "line 2: that is no move"}
-    assert broken.told == [("error", why | where)]
+    ((kind, why),) = broken.told
+    assert (kind, why["code"], why["part"], why["squares"]) == ("error", "bad_game", "board", (3,))
     queue.forbidden = lambda *_: "it is on"
     live = await Visitor(queue, b"").ask(Moves(id=6, data=b"x"))
     await live.over.wait()
-    assert live.told == [("error", {"code": "forbidden", "message": "it is on"})]
+    assert live.told[0][1]["code"] == "forbidden"
     for _ in range(3):  # of two at once: what was ended counts no longer
         again = await Visitor(queue, b"x").ask()
         queue.cancel(again.job)
@@ -269,26 +264,17 @@ async def test_a_process_ends_while_nobody_asks_and_another_starts(
     queue: AnalysisQueue, engine: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.server.page_analysis.queue.IDLE_S", 0.01)
-    starts, gone = 0, asyncio.Event()
-
-    async def start() -> Fake:
-        nonlocal starts
-        starts += 1
-        return engine
-
-    async def kill() -> None:
-        engine.killed = True
-        gone.set()
-
-    queue.start = start
-    monkeypatch.setattr(engine, "kill", kill)
-    engine.go_on.release()
-    await (await Visitor(queue, b"x").ask()).over.wait()
-    await gone.wait()
-    later = await Visitor(queue, b"y").ask()
-    engine.go_on.release()
-    await later.over.wait()
-    assert (starts, later.kinds) == (2, ["game", "turn", "done"])
+    engine.may_start.set()
+    queue.start = engine.start_late
+    for data in (b"x", b"y"):
+        engine.starts.clear()
+        engine.go_on.release()
+        asked = await Visitor(queue, data).ask()
+        await asked.over.wait()
+        assert engine.starts.is_set()
+        assert asked.kinds == ["game", "turn", "done"]
+        await engine.gone.wait()
+        engine.gone.clear()
 
 
 async def test_what_goes_wrong_is_a_sentence_and_others_go_on(
@@ -304,10 +290,11 @@ async def test_what_goes_wrong_is_a_sentence_and_others_go_on(
     for _ in range(2):
         engine.go_on.release()
     await last.over.wait()
-    assert broken.told[-1][1]["message"] == "line 2: that is no move"
-    assert dies.told[-1][1]["message"] == "the engine failed; try again"
-    assert elsewhere.told[-1][1]["message"] == "no turn is before line 3"
-    assert nothing.told[-1][1]["message"] == "no turn can be reviewed; line 1: no rack"
+    for visitor, word in (
+        *((broken, "line 2"), (dies, "failed")),
+        *((elsewhere, "line 3"), (nothing, "no rack")),
+    ):
+        assert word in visitor.told[-1][1]["message"]
     assert engine.done == [(b"y", 1)]
 
 
@@ -315,13 +302,10 @@ async def test_a_server_whose_cores_are_busy_says_so(
     queue: AnalysisQueue, engine: Fake, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("harness.server.page_analysis.queue.GRACE_S", -1.0)
-    for rollouts, message in (
-        (None, "games keep this server's cores busy; try again"),
-        (20_000, "the turn took longer than 0 s; ask for fewer rollouts"),
-    ):
+    for rollouts, word in ((None, "busy"), (20_000, "fewer rollouts")):
         waits = await Visitor(queue, b"a", rollouts=rollouts).ask()
         await waits.over.wait()
-        assert waits.told[-1][1]["message"] == message
+        assert word in waits.told[-1][1]["message"]
     monkeypatch.undo()
     engine.go_on.release()
     again = await Visitor(queue, b"a").ask()
@@ -329,45 +313,34 @@ async def test_a_server_whose_cores_are_busy_says_so(
     assert again.kinds == ["game", "turn", "done"]
 
 
-async def test_an_address_has_so_much_time_an_hour(engine: Fake) -> None:
-    now = 0.0
-    settings = AnalysisSettings(seconds_per_hour=100)
-    queue = queue_of(settings, engine, lambda: now)
-    greedy = await Visitor(queue, b"abc", "2001:db8::1").ask()
+@pytest.mark.parametrize(
+    ("data", "kinds"),
+    [(b"abc", ["game", "turn", "error"]), (b"dies", ["game", "error"])],
+    ids=["found", "come to nothing"],
+)
+async def test_an_address_has_so_much_time_an_hour(
+    queue: AnalysisQueue, engine: Fake, data: bytes, kinds: list[str]
+) -> None:
+    greedy = await Visitor(queue, data, "2001:db8::1").ask()
     await greedy.is_told.wait()
-    now = 100.0
+    engine.now = 100.0
     engine.go_on.release()
     await greedy.over.wait()
-    assert greedy.kinds == ["game", "turn", "error"]
-    message = "you have used the engine for 2 minutes, the limit for an hour; come again later"
-    assert message in greedy.told[-1][1]["message"]
+    assert greedy.kinds == kinds
     with pytest.raises(PeerError, match="come again later"):
         await Visitor(queue, b"a", "2001:db8::2").ask()
     other = await Visitor(queue, b"a", "2001:db8:0:1::1").ask()
     engine.go_on.release()
     await other.over.wait()
-    now = 1_900.0
+    engine.now = 1_900.0
     again = await Visitor(queue, b"a", "2001:db8::1").ask()
     engine.go_on.release()
     await again.over.wait()
     assert again.kinds == ["game", "turn", "done"]
-    await queue.close()
-
-
-async def test_time_that_comes_to_nothing_is_paid_for(engine: Fake) -> None:
-    now = 0.0
-    queue = queue_of(AnalysisSettings(seconds_per_hour=100), engine, lambda: now)
-    unlucky = await Visitor(queue, b"dies").ask()
-    await unlucky.is_told.wait()
-    now = 100.0
-    engine.go_on.release()
-    await unlucky.over.wait()
-    with pytest.raises(PeerError, match="come again later"):
-        await Visitor(queue, b"a").ask()
-    await queue.close()
 
 
 BOARD = ["HOUSE", "A   A", "T   R", "    L", "  DAY"]
+SWAPPED = ["".join(column) for column in zip(*BOARD, strict=True)]
 
 
 def cgp_of(rows: list[str], at: tuple[int, int], rack: str = "AEIQRST") -> str:
@@ -377,10 +350,6 @@ def cgp_of(rows: list[str], at: tuple[int, int], rack: str = "AEIQRST") -> str:
     empty = re.compile(" +")
     board = "/".join(empty.sub(lambda gap: str(len(gap[0])), line) for line in lines)
     return f"{board} {rack}/ 20/5 1"
-
-
-def swapped(rows: list[str]) -> list[str]:
-    return ["".join(column) for column in zip(*rows, strict=True)]
 
 
 def here(cgp: str, *players: str) -> tuple[Any, Players]:
@@ -404,11 +373,10 @@ def here(cgp: str, *players: str) -> tuple[Any, Players]:
     ("rows", "at", "is_on"),
     [
         (BOARD, (5, 5), True),
-        (BOARD, (5, 6), True),
         (BOARD, (0, 0), True),
         (BOARD, (10, 10), True),
-        (swapped(BOARD), (5, 5), True),
-        (swapped(BOARD), (2, 9), True),
+        (SWAPPED, (5, 5), True),
+        (SWAPPED, (2, 9), True),
         (["hOUSe", *BOARD[1:]], (5, 4), True),
         (["MOUSE", *BOARD[1:]], (5, 4), True),
         ([*BOARD, "   TE"], (4, 4), True),
@@ -480,7 +448,7 @@ class Running:
 
 
 @pytest.fixture
-async def running(tmp_path: Path, engine: Fake) -> AsyncIterator[Running]:
+async def running(tmp_path: Path, engine: Fake, clients_hang_up: None) -> AsyncIterator[Running]:
     for _ in range(100):
         engine.go_on.release()
     async with served(tmp_path / "games.db", analyst=lambda _kinds: engine.start()) as server:
@@ -500,40 +468,23 @@ async def ask(page: ClientConnection, data: bytes = b"a", **more: Any) -> list[d
 async def test_a_page_of_the_server_asks_and_no_other_does(running: Running) -> None:
     async with running.connect() as page:
         told = await ask(page)
-        assert [(each["type"], each["id"]) for each in told] == [
-            ("game", 7),
-            ("turn", 7),
-            ("done", 7),
-        ]
+        assert [each["type"] for each in told] == ["game", "turn", "done"]
+        assert {each["id"] for each in told} == {7}
         await page.send(json.dumps({"type": "ping"}))
         assert json.loads(await page.recv()) == {"type": "pong", "id": None}
         await page.send("nonsense")
         assert json.loads(await page.recv())["code"] == "bad_message"
         assert (await ask(page, line=1))[-1]["type"] == "done", "it goes on"
     async with running.connect(None) as page:
-        refusal = json.loads(await page.recv())
-        assert refusal["code"] == "forbidden"
-        assert "only this server's own page is" in refusal["message"]
+        assert json.loads(await page.recv())["code"] == "forbidden"
     for origin in ("http://evil.example", "null"):
         with pytest.raises(InvalidStatus, match="403"):
             await running.connect(origin)
 
 
-async def at_a_table(url: str) -> list[Client]:
-    """Have a and b begin a game."""
-    players = [await Client.login(url, name) for name in "ab"]
-    await players[0].seek("b")
-    await players[1].seek("a")
-    for player in players:
-        await player.get_ready()
-    for player in players:
-        await player.expect(Started)
-    return players
-
-
-async def play_on(book: Scorebook, players: list[Client]) -> None:
-    """Have two players make moves until more tiles are on the board than one play has."""
-    mover, other = players if book.opened.players[0] == "a" else reversed(players)
+async def play_on(book: Scorebook, ann: Client, bob: Client) -> None:
+    """Have the two make moves until more tiles are on the board than one play has."""
+    mover, other = (ann, bob) if book.opened.players[0] == "ann" else (bob, ann)
     assert book.game is not None
     while sum(map(bool, book.game.position.board.squares)) <= book.rules.rack_size:
         turn = await mover.expect(YourTurn)
@@ -543,7 +494,9 @@ async def play_on(book: Scorebook, players: list[Client]) -> None:
         mover, other = other, mover
 
 
-async def test_a_lent_bot_plays_no_position_of_a_game_that_is_on(tmp_path: Path) -> None:
+async def test_a_lent_bot_plays_no_position_of_a_game_that_is_on(
+    tmp_path: Path, lending: dict[str, Any], clients_hang_up: None
+) -> None:
     bots: list[Channel] = []
 
     async def lend(_name: str) -> Worker:
@@ -551,57 +504,46 @@ async def test_a_lent_bot_plays_no_position_of_a_game_that_is_on(tmp_path: Path)
         bots.append(theirs)
         return Worker(ours)
 
-    offered = ServerTables(
-        TableKind(lexicon=load_lexicon(), bots={"passes": lambda: Passer("passes")})
-    )
-    async with served(tmp_path / "j.db", offered=offered, open_bot=lend, max_games=9) as server:
+    options = lending | {"open_bot": lend}
+    async with served(tmp_path / "j.db", max_games=9, **options) as server:
         url = url_of(server)
-        players = await at_a_table(url)
+        ann, bob, _ = await two_at_a_table(url)
+        await ann.expect(Started)
         (host,) = server._hosting.games.values()
-        await play_on(host.book, players)
+        await play_on(host.book, ann, bob)
         assert host.book.game is not None
         live = host.book.game.position
         squares = live.board.squares
         shifted = replace(live, board=Board(live.board.layout, squares[-1:] + squares[:-1]))
         as_it_is, by_a_column = (write_cgp(each, standard_rules()) for each in (live, shifted))
-        honest = await Client.login(f"{url}/passes", "honest", "arbiter")
-        offer = NewGame(game="afar", seq=0, players=("x", "y"), you=0, lexicon="scowl")
-        turn = YourTurn(
-            game="afar",
-            seq=1,
-            position=CGP,
-            rack="AEINRST",
-            bag=70,
-            clocks=(60_000, 60_000),
-            deadline_ms=60_000,
-        )
+        honest = await Client.login(f"{url}/house", "honest", "arbiter")
+        asks, turn = offer(), structs.replace(your_turn(1), position=CGP, rack="AEINRST")
         unfair: list[list[NewGame | YourTurn]] = [
-            [offer, structs.replace(turn, position=as_it_is)],
-            [offer, structs.replace(turn, position=by_a_column)],
-            [structs.replace(offer, opening=by_a_column)],
+            [asks, structs.replace(turn, position=as_it_is)],
+            [asks, structs.replace(turn, position=by_a_column)],
+            [structs.replace(asks, opening=by_a_column)],
         ]
         for asked in unfair:
-            arbiter = await Client.login(f"{url}/passes", "unfair", "arbiter")
+            arbiter = await Client.login(f"{url}/house", "unfair", "arbiter")
             for message in asked:
                 await arbiter.channel.send(message)
             refused = await arbiter.expect(Error)
-            assert (refused.code, refused.retry, refused.game) == ("forbidden", "later", "afar")
-            assert "a game that is on" in refused.message
+            assert (refused.code, refused.retry, refused.game) == ("forbidden", "later", "g")
             with pytest.raises(ChannelClosed):
                 await arbiter.expect(Pong)
             for carried in (*asked[:-1], Goodbye(code="closed", message="the other side is gone")):
                 assert (await bots[-1].receive()).content == carried
-        for fine in (offer, turn):
+        for fine in (asks, turn):
             await honest.channel.send(fine)
             assert (await bots[0].receive()).content == fine
-        for client in (honest, *players):
+        for client in (honest, ann, bob):
             await client.channel.send(Ping(id=1))
             await client.expect(Pong)
-            await client.close()
 
 
 async def test_the_position_of_a_game_that_is_on_is_nobodys_to_analyse(running: Running) -> None:
-    players = await at_a_table(url_of(running.server))
+    ann, bob, _ = await two_at_a_table(url_of(running.server))
+    await ann.expect(Started)
     async with running.connect() as page:
         (game,) = running.server._hosting.games.values()
         book = game.book
@@ -612,12 +554,10 @@ async def test_the_position_of_a_game_that_is_on_is_nobodys_to_analyse(running: 
         (_, refused, _) = await ask(page)
         assert refused["type"] == "left_out", "its own rack"
         assert "game that is on" in refused["why"]
-        await play_on(book, players)
+        await play_on(book, ann, bob)
         assert (await ask(page))[1]["type"] == "turn", "the empty board is nobody's now"
         running.engine.cgp = write_cgp(book.game.position, standard_rules())
         assert (await ask(page))[1]["type"] == "left_out"
-    for player in players:
-        await player.close()
 
 
 async def test_a_server_without_an_engine_says_so(running: Running, tmp_path: Path) -> None:

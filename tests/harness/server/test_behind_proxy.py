@@ -6,70 +6,50 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 from guests import on_turn, two_at_a_table
-from msgspec import UNSET, UnsetType
-from servers import served
+from msgspec import UNSET
+from servers import served, turned_away
 
 from bot.seat_text import LIKE_AN_ADDRESS
 from harness.lab.bench.client import Client
 from harness.server.admission import Admission, client_of, plain_address
 from harness.server.server import MatchServer
-from harness.server.tokens import KnownTokens, hash_token
-from protocol.channel import ChannelClosed
-from protocol.messages import (
-    Goodbye,
-)
+from protocol.messages import Goodbye
+
+pytestmark = pytest.mark.usefixtures("clients_hang_up")
 
 LONG = "9" * 8_000
 
-WRITTEN = [
-    ("203.0.113.9", "203.0.113.9"),
-    ("203.0.113.9:50001", "203.0.113.9"),
-    (" 203.0.113.9\t", "203.0.113.9"),
-    ("2001:DB8:0::7", "2001:db8::7"),
-    ("[2001:db8::7]", "2001:db8::7"),
-    ("[2001:db8::7]:443", "2001:db8::7"),
-    ("fe80::1%eth0", "fe80::1%eth0"),
-    ("[fe80::1%eth0]:443", "fe80::1%eth0"),
-    ("::ffff:203.0.113.9", "203.0.113.9"),
-    ("[::ffff:cb00:7109]:50001", "203.0.113.9"),
-    ("", None),
-    ("unknown", None),
-    ("_hidden", None),
-    ("unix:", None),
-    ("localhost", None),
-    ("203.0.113", None),
-    ("203.0.113.900", None),
-    ("203.0.113.09", None),
-    ("203.0.113.9:", None),
-    ("203.0.113.9:x", None),
-    ("203.0.113.9:500011", None),
-    ("203.0.113.9%eth0", None),
-    ("203.0.113.9 198.51.100.1", None),
-    ("203.0.113.0/24", None),
-    ("٢٠٣.0.113.9", None),
-    ("[2001:db8::7", None),
-    ("2001:db8::7]:443", None),
-    ("[2001:db8::7]443", None),
-    ("[]:443", None),
-    (":::", None),
-    ("fe80::1%", None),
-    ("fe80::1%\x1b[2J", None),
-    (f"fe80::1%{LONG}", None),
-    (LONG, None),
-    (f"203.0.113.9:{LONG}", None),
-    (":" * 8_000, None),
-]
+WRITTEN = {
+    "203.0.113.9": "203.0.113.9",
+    "203.0.113.9:50001": "203.0.113.9",
+    " 203.0.113.9\t": "203.0.113.9",
+    "2001:DB8:0::7": "2001:db8::7",
+    "[2001:db8::7]": "2001:db8::7",
+    "[2001:db8::7]:443": "2001:db8::7",
+    "fe80::1%eth0": "fe80::1%eth0",
+    "[fe80::1%eth0]:443": "fe80::1%eth0",
+    "::ffff:203.0.113.9": "203.0.113.9",
+    "[::ffff:cb00:7109]:50001": "203.0.113.9",
+}
+NO_ADDRESS = (
+    *("", "unknown", "_hidden", "unix:", "localhost", LONG, ":" * 8_000, ":::"),
+    *("203.0.113", "203.0.113.900", "203.0.113.09", "203.0.113.0/24", "٢٠٣.0.113.9"),
+    *("203.0.113.9:", "203.0.113.9:x", "203.0.113.9:500011", f"203.0.113.9:{LONG}"),
+    *("203.0.113.9%eth0", "203.0.113.9 198.51.100.1"),
+    *("[2001:db8::7", "2001:db8::7]:443", "[2001:db8::7]443", "[]:443"),
+    *("fe80::1%", "fe80::1%\x1b[2J", f"fe80::1%{LONG}"),
+)
 
 
-@pytest.mark.parametrize(("text", "address"), WRITTEN)
-def test_an_address_is_read_in_any_notation(text: str, address: str | None) -> None:
-    assert plain_address(text) == address
-    if address is not None:
-        assert plain_address(address) == address
+def test_an_address_is_read_in_any_notation() -> None:
+    for text, address in WRITTEN.items():
+        assert plain_address(text) == plain_address(address) == address
         assert LIKE_AN_ADDRESS.fullmatch(text.strip()), "nobody is called so"
+    assert [text for text in NO_ADDRESS if plain_address(text) is not None] == []
 
 
 @pytest.mark.parametrize(
@@ -122,47 +102,32 @@ async def proxy(server: MatchServer, reported: str) -> AsyncIterator[str]:
         yield f"ws://127.0.0.1:{listening.sockets[0].getsockname()[1]}"
 
 
-@pytest.fixture
-async def server(tmp_path: Path) -> AsyncIterator[MatchServer]:
-    (tmp_path / "admins").write_text(f"hannah {hash_token('h')}\n")
-    admission = Admission(proxies=("127.0.0.1",), connections_per_address=3)
-    admins = KnownTokens(tmp_path / "admins", print)
-    async with served(tmp_path / "games.db", admission=admission, admins=admins) as server:
-        yield server
-
-
-async def test_a_bot_that_comes_back_from_another_port_is_let_in(server: MatchServer) -> None:
-    bobs = proxy(server, "198.51.100.1:PORT")
-    async with proxy(server, "[2001:db8::7]:PORT") as ann_url, bobs as bob_url:
-        ann, bob, game = await two_at_a_table(ann_url, bob_url)
-        await on_turn(ann, bob)
-        await ann.close()
-        with pytest.raises(ChannelClosed, match="1008 forbidden"):
-            await Client.login(bob_url, "ann")
-        ann = await Client.login(ann_url, "ann")
-        assert ann.welcome.games == (game,)
-        for client in (ann, bob):
-            await client.close()
-
-
-# --- names without a token ------------------------------------------------------------------------
-
-
 @asynccontextmanager
-async def reached(journal: Path) -> AsyncIterator[tuple[str, str]]:
+async def reached(
+    journal: Path, address: str = "203.0.113.9", **limits: Any
+) -> AsyncIterator[tuple[str, str]]:
     """Have a server on a journal; yield its URLs for clients of two addresses."""
-    admission = Admission(proxies=("127.0.0.1",))
+    admission = Admission(proxies=("127.0.0.1",), **limits)
     async with (
         served(journal, admission=admission) as server,
-        proxy(server, "203.0.113.9:PORT") as here,
+        proxy(server, f"{address}:PORT") as here,
         proxy(server, "198.51.100.1:PORT") as there,
     ):
         yield here, there
 
 
-async def is_refused(url: str, name: str, secret: str | UnsetType) -> None:
-    with pytest.raises(ChannelClosed, match="1008 forbidden"):
-        await Client.login(url, name, secret=secret)
+async def test_a_bot_that_comes_back_from_another_port_is_let_in(tmp_path: Path) -> None:
+    reaching = reached(tmp_path / "games.db", "[2001:db8::7]", connections_per_address=3)
+    async with reaching as (ann_url, bob_url):
+        ann, bob, game = await two_at_a_table(ann_url, bob_url)
+        await on_turn(ann, bob)
+        await ann.close()
+        await turned_away(bob_url, "ann")
+        ann = await Client.login(ann_url, "ann")
+        assert ann.welcome.games == (game,)
+
+
+# --- names without a token ------------------------------------------------------------------------
 
 
 def has_text(folder: Path, text: str) -> bool:
@@ -190,9 +155,9 @@ async def test_after_a_restart_a_game_goes_on_for_its_players_alone(tmp_path: Pa
     assert not has_text(tmp_path, "203.0.113.9")
     async with reached(tmp_path / "games.db") as (here, there):
         for guess in GUESSES:
-            await is_refused(here, "ann", guess)
-            await is_refused(there, "ann", guess)
-            await is_refused(there, "bob", guess)
+            await turned_away(here, "ann", secret=guess)
+            await turned_away(there, "ann", secret=guess)
+            await turned_away(there, "bob", secret=guess)
         ann = await Client.login(there, "ann", secret=secret)
         bob = await Client.login(here, "bob")
         assert (ann.welcome.secret, bob.welcome.secret) == (secret, UNSET)
@@ -209,20 +174,16 @@ async def test_the_newest_login_counts_if_it_is_the_holders(tmp_path: Path) -> N
         secret = first.welcome.secret
         assert isinstance(secret, str)
         for guess in GUESSES:
-            await is_refused(here, "ann", guess)
+            await turned_away(here, "ann", secret=guess)
         newest = await Client.login(there, "ann", secret=secret)
         assert (await first.expect(Goodbye)).code == "replaced"
         assert newest.welcome.secret == secret
-        await first.close()
-        await newest.close()
 
 
 async def test_a_name_of_version_1_stays_with_its_address(tmp_path: Path) -> None:
     async with reached(tmp_path / "games.db") as (here, there):
-        ann, bob, _ = await two_at_a_table(here)
-        await is_refused(there, "ann", "")
+        await two_at_a_table(here)
+        await turned_away(there, "ann", secret="")
         newer = await Client.login(here, "ann", secret="")
         assert newer.welcome.secret is UNSET
-        again = await Client.login(here, "ann")  # which else would be shut out of its own game
-        for client in (ann, bob, newer, again):
-            await client.close()
+        await Client.login(here, "ann")  # which else would be shut out of its own game

@@ -56,19 +56,16 @@ async def test_clients_meet_the_certificate_of_today(
     certificate.renew()
     with pytest.raises(ChannelClosed, match="its certificate is not trusted: certificate has exp"):
         await meet("expired.pem")
-    assert "cert.pem: certificate has expired, so clients refuse it" in (
-        certificate.warning() or ""
-    )
+    assert "certificate has expired" in (certificate.warning() or "")
 
     shutil.copy(TLS / "localhost.pem", tmp_path / "cert.pem")
     certificate.renew()
     await meet("localhost.pem")
 
-    for wrong in (b"", (TLS / "localhost.key").read_bytes()):
-        (tmp_path / "cert.pem").write_bytes(wrong)
-        with pytest.raises(ValueError, match=r"^no TLS by .*cert\.pem"):
-            certificate.renew()
-        await meet("localhost.pem")
+    shutil.copy(TLS / "localhost.key", tmp_path / "cert.pem")
+    with pytest.raises(ValueError, match=r"^no TLS by .*cert\.pem"):
+        certificate.renew()
+    await meet("localhost.pem")
     server.close()
     await server.wait_closed()
 
@@ -79,17 +76,12 @@ def test_a_certificate_that_expires_soon_is_said(
 ) -> None:
     soon = certificate.expires - days * DAY_S
     monkeypatch.setattr("time.time", lambda: soon)
-    assert f"expires in {said}; renew it, and send this process SIGHUP" in (
-        certificate.warning() or ""
-    )
+    assert f"expires in {said}; renew it" in (certificate.warning() or "")
 
 
 def test_a_certificate_that_is_not_for_servers_is_said() -> None:
     certificate = Certificate(TLS / "client.pem", TLS / "localhost.key")
-    assert certificate.warning() == (
-        f"{TLS / 'client.pem'}: unsuitable certificate purpose, so clients refuse it; renew it, "
-        "and send this process SIGHUP"
-    )
+    assert "client.pem: unsuitable certificate purpose" in (certificate.warning() or "")
 
 
 @pytest.mark.parametrize("key", ["", OTHER_KEY, ENCRYPTED_KEY, None])

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
+import random
+from collections.abc import AsyncIterator
 from itertools import count
-from pathlib import Path
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from bot_table import MemoryChannel
 from passing_seats import Passer
+from tables import tables, words
 
 from harness.arbiter.clock import LOCAL_READY_MS
+from harness.arbiter.host import GameHost
 from harness.arbiter.journal import Journal
 from harness.arbiter.journal_reading import read_ended, read_past
 from harness.arbiter.lag import LagMeter
@@ -24,9 +26,9 @@ from harness.server.ladder.ladder import Ladder
 from harness.server.ladder.settings import LABEL, LadderSettings, LadderTable, ServerTime
 from harness.server.lobby import Lobby
 from harness.server.players import PresentPlayer
+from harness.server.seeking import Seeks
 from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import Gatekeeper, hash_token
-from lexicons.store import load_lexicon
 from protocol.channel import now_ms
 from protocol.errors import PeerError
 from protocol.link import Link
@@ -35,16 +37,27 @@ from protocol.parts import TimeControl
 
 
 @pytest.fixture
-def lobby(tmp_path: Path) -> Iterator[Lobby]:
+async def lobby(journal: Journal) -> AsyncIterator[Lobby]:
     """A lobby in which nobody can be ready in time, nor owes anything for that."""
     hours = count(step=3_600.0)
-    journal = Journal(tmp_path / "serve.db")
-    time = TimeControl(ready_ms=1)
-    hosting = Hosting(
-        ServerTables(TableKind(lexicon=load_lexicon(), bots={"house": Passer})), journal, LagMeter()
-    )
-    yield Lobby(hosting, time, 2, Gatekeeper(journal), Admissions(Admission(), lambda: next(hours)))
-    journal.close()
+    time, gate = TimeControl(ready_ms=1), Admissions(Admission(), lambda: next(hours))
+    main = TableKind(lexicon=words(), bots={"house": Passer})
+    hosting = Hosting(ServerTables(main), journal, LagMeter())
+    lobby = Lobby(hosting, time, 2, Gatekeeper(journal), gate)
+    yield lobby
+    await lobby.drain(0, asyncio.Event())
+
+
+async def only_game(lobby: Lobby) -> GameHost:
+    """Have the lobby pair; return the host of the only game."""
+    await asyncio.sleep(0)
+    (host,) = lobby.hosting.games.values()
+    return host
+
+
+async def all_over(lobby: Lobby) -> None:
+    """Wait until the games that are on are over."""
+    await asyncio.gather(*lobby._tasks.values())
 
 
 class Guest:
@@ -59,6 +72,13 @@ class Guest:
         self._is_told = asyncio.Event()
         link.send = self._hear  # type: ignore[method-assign]
         lobby.arrive(self.player, link)
+        self._lobby, self._link = lobby, link
+
+    def seek(self, opponent: str | None = None, **wish: Any) -> None:
+        self._lobby.seek(self.player, Seek(opponent=opponent, **wish))
+
+    def leave(self) -> None:
+        self._lobby.depart(self.player, self._link, "it left")
 
     def _hear(self, message: object) -> None:
         self.told.append(message)
@@ -77,12 +97,12 @@ async def test_a_table_that_is_not_there_and_a_bot_that_does_not_play_at_one(lob
     lobby.hosting.tables = ServerTables(main, [TableKind(name="polish", lexicon=main.lexicon)])
     ann = Guest(lobby, "ann")
     with pytest.raises(PeerError, match="'polsh'") as refused:
-        lobby.seek(ann.player, Seek(table="polsh"))
+        ann.seek(table="polsh")
     assert refused.value.code == "unknown_table"
     with pytest.raises(PeerError, match="house does not play at polish, but at: main"):
-        lobby.seek(ann.player, Seek(opponent="house", table="polish"))
-    lobby.seek(ann.player, Seek(table="polish"))
-    lobby.seek(Guest(lobby, "bob").player, Seek())
+        ann.seek("house", table="polish")
+    ann.seek(table="polish")
+    Guest(lobby, "bob").seek()
     await asyncio.sleep(0)
     assert ann.told == [Seeking(table="polish")]
     assert not lobby._tasks, "they are at different tables"
@@ -94,36 +114,43 @@ async def test_who_is_not_ready_pays_for_the_others_time_and_what_it_sought_is_f
     lobby.admissions.clock = lambda: 0.0
     guests = Guest(lobby, "ann"), Guest(lobby, "bob")
     for guest in guests:
-        lobby.seek(guest.player, Seek(games=3))
+        guest.seek(games=3)
     await asyncio.sleep(0)  # they are paired
-    await asyncio.gather(*lobby._tasks.values())
+    await all_over(lobby)
     for guest in guests:
         assert isinstance(error := guest.told[-1], Error)
         assert (error.code, error.retry) == ("busy", "later")
-        assert error.message == "you were not ready for a game; seek again in 1 s"
+        assert "seek again in 1 s" in error.message
         assert guest.player.rest is None
     assert not lobby.hosting.games
 
 
-@pytest.mark.parametrize(("opponent", "ready_ms"), [("house", LOCAL_READY_MS), ("bob", 1)])
+@pytest.mark.parametrize(
+    ("opponent", "on_ladder", "ready_ms"),
+    [("house", False, LOCAL_READY_MS), ("bob", False, 1), (None, True, LOCAL_READY_MS)],
+)
 async def test_the_servers_own_bots_have_time_to_compile(
-    lobby: Lobby, opponent: str, ready_ms: int
+    lobby: Lobby,
+    request: pytest.FixtureRequest,
+    opponent: str | None,
+    ready_ms: int,
+    *,
+    on_ladder: bool,
 ) -> None:
+    if on_ladder:
+        request.getfixturevalue("rated")
     guests = Guest(lobby, "ann"), Guest(lobby, "bob")
-    lobby.seek(guests[0].player, Seek(opponent=opponent))
-    lobby.seek(guests[1].player, Seek(opponent="ann"))
-    await asyncio.sleep(0)
-    (host,) = lobby.hosting.games.values()
+    guests[0].seek(opponent)
+    guests[1].seek("ann")
+    host = await only_game(lobby)
     assert host.book.opened.time.ready_ms == ready_ms
-    await lobby.drain(0, asyncio.Event())
 
 
 async def met(lobby: Lobby, ann: Guest, bob: Guest, *, ready: bool = True) -> tuple[str, str]:
     """Have two meet in a game that begins, and is void then, or doesn't begin."""
-    lobby.seek(ann.player, Seek(opponent="bob"))
-    lobby.seek(bob.player, Seek(opponent="ann"))
-    await asyncio.sleep(0)
-    (host,) = lobby.hosting.games.values()
+    ann.seek("bob")
+    bob.seek("ann")
+    host = await only_game(lobby)
     if ready:
         for guest in (ann, bob):
             await guest.hears(NewGame)
@@ -131,7 +158,7 @@ async def met(lobby: Lobby, ann: Guest, bob: Guest, *, ready: bool = True) -> tu
             seat.report_message(Ready(game=host.game, nonce="00" * 16), now_ms())
         await ann.hears(Started)
         host.end("host_error", "seen enough")
-    await asyncio.gather(*lobby._tasks.values())
+    await all_over(lobby)
     return host.book.opened.players
 
 
@@ -168,32 +195,28 @@ async def test_a_game_has_the_bots_of_the_table_that_was_sought(lobby: Lobby) ->
     main = lobby.hosting.tables.main
     other = TableKind(name="formula", lexicon=main.lexicon, bots={"house": Others})
     lobby.hosting.tables = ServerTables(main, [other])
+    label = {"sides": [{"kind": "bot", "name": "house"}, {"kind": "guest", "name": "ann"}]}
     for name, kind in (("main", Passer), ("formula", Others)):
-        label = {"sides": [{"kind": "bot", "name": "house"}, {"kind": "guest", "name": "ann"}]}
         book = lobby.hosting.new_book(lobby.hosting.tables.find(name), lobby.time, label)
         first, _ = lobby.hosting.seats(book.opened, label)
         assert type(first) is kind
 
 
 async def test_a_list_has_what_is_written_down(lobby: Lobby) -> None:
-    Guest(lobby, "ann")
-    lobby.seek(lobby.players.named("ann"), Seek(opponent="house"))
-    await asyncio.sleep(0)
-    (host,) = lobby.hosting.games.values()
+    Guest(lobby, "ann").seek("house")
+    host = await only_game(lobby)
     host._table.book.turns.append(cast("TurnRecord", None))  # which the journal does not have yet
     (listed,) = lobby.hosting.listed().games
     assert (listed.scores, listed.turns) == ((0, 0), 0)
-    await lobby.drain(0, asyncio.Event())
 
 
 async def test_who_has_a_game_is_told_which_and_how_to_get_out_of_it(lobby: Lobby) -> None:
     ann = Guest(lobby, "ann")
-    lobby.seek(ann.player, Seek(opponent="house"))
+    ann.seek("house")
     await asyncio.sleep(0)
     (game,) = lobby.games_of(ann.player)
     with pytest.raises(PeerError, match=f"you are in game {game} against house: send resume"):
-        lobby.seek(ann.player, Seek(opponent="house"))
-    await lobby.drain(0, asyncio.Event())
+        ann.seek("house")
 
 
 def playing(lobby: Lobby) -> set[str]:
@@ -232,7 +255,7 @@ def shared(lobby: Lobby) -> Lobby:
 async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby) -> None:
     many = [Guest(shared, name, "192.0.2.1") for name in ("ann", "bob", "cem")]
     for guest in many:
-        shared.seek(guest.player, Seek(opponent="house", games=2))
+        guest.seek("house", games=2)
     await asyncio.sleep(0)
     assert playing(shared) == {"ann"}
     assert {it.name for it in shared.present() if it.seeking} == {"bob", "cem"}
@@ -240,8 +263,8 @@ async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby)
     why = WHY.format(f": {' – '.join(host.book.opened.players)}")
     assert [held_back(guest) for guest in many] == [[None], [None, why], [None, why]]
     dee = Guest(shared, "dee", "192.0.2.2")
-    shared.seek(dee.player, Seek(opponent="bob"))
-    shared.seek(many[1].player, Seek(games=2))  # it waits on, for another opponent
+    dee.seek("bob")
+    many[1].seek(games=2)  # it waits on, for another opponent
     await asyncio.sleep(0)
     assert playing(shared) == {"ann"}
     with pytest.raises(PeerError, match=r"192\.0\.2\.1 has the most games and lent") as caught:
@@ -249,14 +272,13 @@ async def test_an_address_with_many_names_leaves_places_to_others(shared: Lobby)
     assert (caught.value.code, caught.value.close) == ("busy", 1013)
     await end_game(shared, "ann")
     assert playing(shared) == {"bob", "dee"}, "who had the place waits for its next game"
-    await asyncio.gather(*shared._tasks.values())  # neither was ready
+    await all_over(shared)
     await asyncio.sleep(0)
     assert playing(shared) == {"cem"}
     with shared.lend("192.0.2.2"):
         await end_game(shared, "cem")
         assert playing(shared) == {"ann"}
-        assert many[2].player.link is not None
-        shared.depart(many[2].player, many[2].player.link, "it left")
+        many[2].leave()
     await end_game(shared, "ann")
     assert playing(shared) == set()
     assert {it.name for it in shared.present() if it.seeking} == {"bob"}
@@ -267,51 +289,63 @@ async def test_who_finds_no_place_is_told_which_games_have_them(lobby: Lobby) ->
     lobby.max_games, lobby.time = 1, TimeControl(initial_ms=120_000)
     gone, bob = Guest(lobby, "gone"), Guest(lobby, "bob", "192.0.2.1")
     for guest in (gone, bob):
-        lobby.seek(guest.player, Seek(opponent="house"))
+        guest.seek("house")
     await asyncio.sleep(0)
     first, told = held_back(bob)
     assert first is None, "there was a place yet"
-    assert told is not None
-    assert "house" in told
-    assert "gone" in told
-    assert "away" not in told
+    assert all(part in str(told) for part in ("house", "gone"))
+    assert "away" not in str(told)
     await gone.hears(NewGame)
     await lobby.drain(0, asyncio.Event())
     lobby, ann, bob = again(lobby, max_games=1)
-    lobby.seek(ann.player, Seek(opponent="house"))
-    lobby.seek(bob.player, Seek(opponent="ann"))
+    ann.seek("house")
+    bob.seek("ann")
     lobby.pause("an admin")
-    lobby.seek(bob.player, Seek(opponent="ann"))
+    bob.seek("ann")
     await asyncio.sleep(0)
     assert "(gone is away and has 12:00 left; " in str(held_back(ann))
     assert held_back(bob)[1:] == ["no game begins now: paused by an admin"]
     assert len(held_back(ann)) == 1, "it is told once"
-    await lobby.drain(0, asyncio.Event())
 
 
 async def test_a_bot_that_is_lent_takes_a_place_of_its_address(shared: Lobby) -> None:
     ann = Guest(shared, "ann", "192.0.2.1")
     with shared.lend("192.0.2.1"):
-        shared.seek(ann.player, Seek(opponent="house"))
+        ann.seek("house")
         await asyncio.sleep(0)
         assert (shared.lent, playing(shared), held_back(ann)) == (1, set(), [WHY.format("")])
     await asyncio.sleep(0)
     assert (shared.lent, playing(shared)) == (0, {"ann"})
-    await shared.drain(0, asyncio.Event())
 
 
-async def test_players_keep_the_places_that_lent_bots_may_not_have(lobby: Lobby) -> None:
+async def test_players_who_wait_come_before_who_has_a_bot_lent(lobby: Lobby) -> None:
+    lobby.max_games = 1
+    Guest(lobby, "ann").seek("house")
+    with pytest.raises(PeerError) as caught:
+        lobby.lend("192.0.2.1").__enter__()
+    assert (caught.value.code, playing(lobby)) == ("busy", {"ann"})
+
+
+async def test_lent_bots_have_so_many_places_and_an_address_so_many_of_them(lobby: Lobby) -> None:
     lobby.max_games = 4
     with lobby.lend("192.0.2.1"), lobby.lend("192.0.2.2"):
         with pytest.raises(PeerError, match="lent bots have 2 of 4 places") as caught:
             lobby.lend("192.0.2.3").__enter__()
         assert (caught.value.code, caught.value.close) == ("busy", 1013)
-        lobby.admissions.change(Admission(lending=1.0))
+        lobby.admissions.change(Admission(lending=1.0, lent_per_address=1))
+        with pytest.raises(PeerError, match=r"192\.0\.2\.1 has 1 lent bot, the most") as caught:
+            lobby.lend("192.0.2.1").__enter__()
+        assert (caught.value.code, caught.value.close) == ("busy", 1013)
         with lobby.lend("192.0.2.3"):
             assert lobby.lent == 3
 
 
-async def test_no_lent_bot_is_taken_back_for_who_lacks_more_than_a_place(lobby: Lobby) -> None:
+@pytest.mark.parametrize("on_ladder", [False, True])
+async def test_a_lent_bot_is_taken_back_for_players_who_lack_nothing_but_its_place(
+    lobby: Lobby, request: pytest.FixtureRequest, *, on_ladder: bool
+) -> None:
+    if on_ladder:
+        request.getfixturevalue("rated").ladder.tables["blitz"].remove("house")
     asked: list[int] = []
 
     def take_back() -> bool:
@@ -322,10 +356,11 @@ async def test_no_lent_bot_is_taken_back_for_who_lacks_more_than_a_place(lobby: 
     ann, bob = Guest(lobby, "ann"), Guest(lobby, "bob")
     with lobby.lend("192.0.2.1") as loan:
         loan.take_back = take_back
-        lobby.seek(ann.player, Seek())
+        ann.seek()
         await asyncio.sleep(0)
+        assert (asked, lobby.lacks_place) == ([], False), "there is no opponent"
         lobby.pause("power cut")
-        lobby.seek(bob.player, Seek(opponent="ann"))
+        bob.seek(None if on_ladder else "ann")
         await asyncio.sleep(0)
         assert (asked, lobby.lacks_place) == ([], False)
         lobby.pause(None)
@@ -333,7 +368,6 @@ async def test_no_lent_bot_is_taken_back_for_who_lacks_more_than_a_place(lobby: 
         assert (len(asked), lobby.lacks_place) == (1, True)
     await asyncio.sleep(0)
     assert (playing(lobby), lobby.lacks_place) == ({"ann", "bob"}, False)
-    await lobby.drain(0, asyncio.Event())
 
 
 # --- with a ladder --------------------------------------------------------------------------------
@@ -350,29 +384,24 @@ def rated(lobby: Lobby) -> Lobby:
     return lobby
 
 
-async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(
-    rated: Lobby,
-) -> None:
+async def test_who_seeks_anyone_plays_rated_as_often_as_it_seeks(rated: Lobby) -> None:
     assert rated.ladder is not None
     guests = Guest(rated, "ann"), Guest(rated, "bob")
     rated.ladder.tables["slow"].remove("house")
     for guest in guests:
-        rated.seek(guest.player, Seek(games=2, table="slow"))
+        guest.seek(games=2, table="slow")
     assert [told.table for told in guests[0].told if isinstance(told, Seeking)] == ["slow"]
-    await asyncio.sleep(0)
-    (host,) = rated.hosting.games.values()
+    host = await only_game(rated)
     assert host.book.opened.time == ServerTime(ready_ms=2)
     assert "ann" not in rated.ladder
-    await asyncio.gather(*rated._tasks.values())
+    await all_over(rated)
     history = rated.ladder.tables["slow"].history
-    assert [record.faults for record in history.records if record.name != "house"] == 2 * [
-        {"no_show": 1}
-    ]
+    faults = [record.faults for record in history.records if record.name != "house"]
+    assert faults == 2 * [{"no_show": 1}]
     assert history.games == 0  # neither came
-    await asyncio.sleep(0)
-    (following,) = rated.hosting.games.values()
+    following = await only_game(rated)
     assert following is not host
-    await asyncio.gather(*rated._tasks.values())
+    await all_over(rated)
     await asyncio.sleep(0)
     assert not rated.hosting.games  # each sought two
 
@@ -384,70 +413,22 @@ async def test_a_seek_by_name_is_not_rated_and_takes_the_place_of_one_that_is(
     for name in ("blitz", "slow"):
         rated.ladder.tables[name].remove("house")
     ann, bob = Guest(rated, "ann"), Guest(rated, "bob")
-    rated.seek(ann.player, Seek())
-    rated.seek(ann.player, Seek(opponent="bob"))
+    ann.seek()
+    ann.seek("bob")
     assert "ann" not in rated.ladder
-    rated.seek(bob.player, Seek(opponent="ann"))
+    bob.seek("ann")
     await asyncio.sleep(0)
-    await asyncio.gather(*rated._tasks.values())
+    await all_over(rated)
     tables = rated.ladder.tables.values()
     assert not any(record.last for table in tables for record in table.history.records)
-    rated.seek(ann.player, Seek(opponent="bob"))
-    rated.seek(ann.player, Seek())
+    ann.seek("bob")
+    ann.seek()
     assert "ann" in rated.ladder
-    assert ann.player.link is not None
-    rated.depart(ann.player, ann.player.link, "it left")
+    ann.leave()
     assert "ann" not in rated.ladder
-    rated.seek(bob.player, Seek(opponent="ann"))
+    bob.seek("ann")
     await asyncio.sleep(0)
     assert not rated.hosting.games
-
-
-async def test_a_table_has_no_anchor_that_does_not_play_there(lobby: Lobby) -> None:
-    main = lobby.hosting.tables.main
-    lobby.hosting.tables = ServerTables(main, [TableKind(name="polish", lexicon=main.lexicon)])
-    tables = {"main": LadderTable(), "words": LadderTable(table="polish")}
-    settings = LadderSettings(tables=tables, anchors={"house": 1_500.0})
-    find = lobby.hosting.tables.find
-    ladder = Ladder(settings, lobby.time, plays=lambda kind, bot: bot in find(kind).bots)
-    assert {name: set(table.anchors) for name, table in ladder.tables.items()} == {
-        "main": {"house"},
-        "words": set(),
-    }
-    lobby.waiting.take_ladder(ladder)
-    ladder.begin_with({name: History() for name in tables}, set())
-    ann = Guest(lobby, "ann")
-    lobby.seek(ann.player, Seek(table="words"))
-    await asyncio.sleep(0)
-    assert "ann" in ladder, "it waits for somebody else"
-    assert not lobby.hosting.games
-
-
-async def test_an_anchor_is_seated_at_the_table(rated: Lobby) -> None:
-    ann = Guest(rated, "ann")
-    rated.seek(ann.player, Seek())
-    await asyncio.sleep(0)
-    (host,) = rated.hosting.games.values()
-    assert set(host.book.opened.players) == {"ann", "house"}
-    assert host.book.opened.time.ready_ms == LOCAL_READY_MS
-    rated.paused = "maintenance"
-    rated.seek(Guest(rated, "bob").player, Seek())
-    await asyncio.sleep(0)
-    assert len(rated.hosting.games) == 1
-    await rated.drain(0, asyncio.Event())
-
-
-async def test_an_address_is_lent_so_many_bots(lobby: Lobby) -> None:
-    lobby.max_games = 9
-    lobby.admissions.change(Admission(lent_per_address=1))
-    with lobby.lend("192.0.2.1"):
-        with pytest.raises(PeerError, match=r"192\.0\.2\.1 has 1 lent bot, the most") as caught:
-            lobby.lend("192.0.2.1").__enter__()
-        assert (caught.value.code, caught.value.close) == ("busy", 1013)
-        with lobby.lend("192.0.2.2"):
-            pass
-    with lobby.lend("192.0.2.1"):
-        pass
 
 
 async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
@@ -457,7 +438,7 @@ async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
     assert rated.ladder is not None
     rated.ladder.tables["blitz"].remove("house")
     for number in range(6):
-        rated.seek(Guest(rated, f"p{number}", "192.0.2.1").player, Seek())
+        Guest(rated, f"p{number}", "192.0.2.1").seek()
     await asyncio.sleep(0)
     first = playing(rated)
     assert len(first) == 2
@@ -467,10 +448,10 @@ async def test_an_address_with_many_names_leaves_places_of_the_ladder_to_others(
     held_back = {f"p{number}" for number in range(6)} - first
     assert {states[name] for name in held_back} == {"waits"}, "they are here, and seek"
     for name in ("ann", "bob"):
-        rated.seek(Guest(rated, name, "192.0.2.2").player, Seek())
+        Guest(rated, name, "192.0.2.2").seek()
     await asyncio.sleep(0)
     assert playing(rated) == first | {"ann", "bob"}
-    await asyncio.gather(*rated._tasks.values())
+    await all_over(rated)
     await asyncio.sleep(0)
     second = playing(rated)
     assert len(second) == 2
@@ -481,7 +462,7 @@ async def test_what_our_bots_think_is_on_their_opponents_account(lobby: Lobby) -
     lobby.admissions.change(Admission(journal_per_hour=2 * GAME_BYTES))
     lobby.admissions.clock = lambda: 0.0
     ann = Guest(lobby, "ann")
-    lobby.seek(ann.player, Seek(opponent="house"))
+    ann.seek("house")
     await ann.hears(NewGame)
     (game,) = ann.player.seats
     assert lobby.hosting.keeps(game, "house", "ann", GAME_BYTES // 2)
@@ -492,30 +473,6 @@ async def test_what_our_bots_think_is_on_their_opponents_account(lobby: Lobby) -
     (told,) = ann.told
     assert isinstance(told, Error)
     assert (told.code, told.game) == ("busy", game)
-    await lobby.drain(0, asyncio.Event())
-
-
-async def test_a_lent_bot_is_taken_back_for_players_of_the_ladder(rated: Lobby) -> None:
-    asked: list[int] = []
-
-    def take_back() -> bool:
-        asked.append(len(asked))
-        return True
-
-    rated.max_games = 1
-    assert rated.ladder is not None
-    rated.ladder.tables["blitz"].remove("house")
-    with rated.lend("192.0.2.1") as loan:
-        loan.take_back = take_back
-        rated.seek(Guest(rated, "ann").player, Seek())
-        await asyncio.sleep(0)
-        assert not asked, "there is no opponent"
-        rated.seek(Guest(rated, "bob").player, Seek())
-        await asyncio.sleep(0)
-        assert asked
-    await asyncio.sleep(0)
-    assert playing(rated) == {"ann", "bob"}
-    await rated.drain(0, asyncio.Event())
 
 
 @pytest.mark.parametrize(
@@ -542,19 +499,123 @@ async def test_games_of_one_owners_players_are_not_rated_and_they_are_told(
     for guest, token in zip(guests, tokens, strict=True):
         if token != ".":
             await rated.journal.claim_name(guest.player.name, hash_token(token))
-        rated.seek(guest.player, Seek(games=3))
-    await asyncio.sleep(0)
-    (host,) = rated.hosting.games.values()
+        guest.seek(games=3)
+    host = await only_game(rated)
     for guest in guests:
         answer, *again = [told for told in guest.told if isinstance(told, Seeking)]
         assert (answer.not_rated, answer.games) == (None, 3)
         assert [(told.games, told.table) for told in again] == ([] if is_rated else [(3, "blitz")])
         assert all("not rated" in (told.not_rated or "") for told in again)
-    await asyncio.gather(*rated._tasks.values())  # neither is ready
+    await all_over(rated)  # neither is ready
     assert any(record.last for record in blitz.history.records) == is_rated
     (kept,) = read_past(rated.journal.address, 9).games
     assert kept.game == host.game
     assert len(list(read_ended(rated.journal.address, LABEL))) == is_rated
     await asyncio.sleep(0)
     assert len(rated.hosting.games) == 1, "they seek on"
-    await asyncio.gather(*rated._tasks.values())
+
+
+# --- who is paired with whom ----------------------------------------------------------------------
+
+
+def suits(wishes: dict[str, str | None], first: str, second: str) -> bool:
+    return first != second and wishes[first] in (None, second) and wishes[second] in (None, first)
+
+
+def pairs(seeks: Seeks) -> list[tuple[str, str]]:
+    """Pair as the lobby does."""
+    paired = []
+    for name, _ in seeks.untried():
+        other = seeks.partner(name)
+        if other is not None:
+            paired.append((name, other))
+            for each in (name, other):
+                seeks.pop(each)
+    return paired
+
+
+def test_the_first_who_suits_is_the_opponent() -> None:
+    seeks = Seeks()
+    for name, opponent in (("ann", "bob"), ("cem", None), ("dee", "cem"), ("eve", None)):
+        seeks.put(name, Seek(opponent=opponent))
+    assert pairs(seeks) == [("cem", "dee")]
+    seeks.put("bob", Seek(opponent=None))
+    assert pairs(seeks) == [("bob", "ann")]  # who came before eve
+    seeks.put("fay", Seek(opponent="eve"))
+    assert pairs(seeks) == [("fay", "eve")]
+    assert "ann" not in seeks
+
+
+def test_who_seeks_anew_keeps_its_place_unless_for_another() -> None:
+    seeks = Seeks()
+    seeks.put("ann", Seek())
+    seeks.put("bob", Seek(opponent="zed"))
+    seeks.put("ann", Seek(games=5))
+    seeks.put("bob", Seek())
+    assert pairs(seeks) == [("ann", "bob")]
+    seeks.put("ann", Seek(opponent="bob"))
+    assert seeks.pop("ann") == Seek(opponent="bob")
+    assert seeks.pop("ann") is None
+
+
+def test_only_who_seeks_at_the_same_table_is_an_opponent() -> None:
+    seeks = Seeks()
+    for name, opponent, table in (
+        *(("ann", None, "polish"), ("bob", None, None), ("cem", "ann", None)),
+        *(("dee", "bob", "polish"), ("eve", None, "polish"), ("fay", "cem", None)),
+    ):
+        seeks.put(name, Seek(opponent=opponent, table=table))
+    assert pairs(seeks) == [("ann", "eve")]
+    seeks.put("cem", Seek(opponent="fay"))
+    assert pairs(seeks) == [("cem", "fay")]
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_nobody_waits_who_has_an_opponent(seed: int) -> None:
+    rng = random.Random(seed)
+    names = [f"p{number}" for number in range(8)]
+    seeks = Seeks()
+    wishes: dict[str, str | None] = {}
+    for _ in range(200):
+        name = rng.choice(names)
+        if rng.random() < 0.2:
+            seeks.pop(name)
+            wishes.pop(name, None)
+            continue
+        wishes[name] = rng.choice([None, *(other for other in names if other != name)])
+        seeks.put(name, Seek(opponent=wishes[name]))
+        if rng.random() < 0.7:
+            for pair in pairs(seeks):
+                assert suits(wishes, *pair)
+                for each in pair:
+                    del wishes[each]
+            assert not any(suits(wishes, one, two) for one in wishes for two in wishes)
+    assert set(wishes) == {name for name in names if name in seeks}
+
+
+async def test_a_seek_is_tried_once_however_many_wait_and_repeat_it(
+    journal: Journal, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = 0
+    partner = Seeks.partner
+
+    def counted(seeks: Seeks, name: str) -> str | None:
+        nonlocal tried
+        tried += 1
+        return partner(seeks, name)
+
+    monkeypatch.setattr(Seeks, "partner", counted)
+    hosting = Hosting(tables(), journal, LagMeter())
+    doors = Gatekeeper(journal), Admissions(Admission(seeks_per_minute=1_000_000))
+    lobby = Lobby(hosting, TimeControl(), 2, *doors)
+    players = [lobby.players.named(f"p{number}") for number in range(900)]
+    for _ in range(3):
+        for player in players:
+            lobby.seek(player, Seek(opponent=f"not {player.name}"))
+        await asyncio.sleep(0)
+    assert tried == 900
+    for player in players:  # another opponent: another try, at the end of the turn
+        lobby.seek(player, Seek(opponent="nobody"))
+    assert tried == 900
+    await asyncio.sleep(0)
+    assert tried == 1_800

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import gc
-import re
 import weakref
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -14,29 +13,23 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 import pytest
-from bot_players import Passes
 from bot_table import MemoryChannel
 from guests import ann_and_bob
 from load.attackers import HANDSHAKE, hello, said
-from passing_seats import Passer
-from servers import login_from, served, url_of
+from servers import login_from, served, turned_away, url_of
+from small_messages import offer, over
 from websockets.asyncio.client import connect
+from websockets.datastructures import Headers
+from websockets.http11 import Request
 from websockets.typing import Subprotocol
 
-from bot.seat.connection import BotRunner
-from bot.seat.draw_audit import DrawsWitness
-from bot.seat.player_thread import Bot
 from harness.lab.bench.client import Client
 from harness.page import Page
-from harness.seats.seats import Worker
-from harness.server import relay
 from harness.server.admission import Admission
 from harness.server.page_analysis.conversation import SUBPROTOCOL as ANALYSIS
+from harness.server.server import MatchServer
 from harness.server.spectating import Spectating
-from harness.server.tables import ServerTables, TableKind
 from harness.server.tokens import KnownTokens, hash_token
-from lexicons.jit import load
-from lexicons.store import load_lexicon
 from protocol import accepting
 from protocol.channel import ChannelClosed
 from protocol.codec import MSGPACK
@@ -46,16 +39,15 @@ from protocol.messages import (
     GameOver,
     Goodbye,
     Hello,
-    Message,
     NewGame,
-    Ping,
-    Seek,
     Seeking,
     StandingList,
     Watch,
 )
 from protocol.metered import ServerEnd
-from protocol.websocket import dial
+from protocol.websocket import HttpAnswer
+
+pytestmark = pytest.mark.usefixtures("clients_hang_up")
 
 
 @dataclass
@@ -67,20 +59,21 @@ class Running:
 
 
 @pytest.fixture
-async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[Running]:
+async def running(
+    tmp_path: Path, request: pytest.FixtureRequest, lending: dict[str, Any]
+) -> AsyncIterator[Running]:
     """A server with a bot in its list; for those who are known, with the marker ``tokens``."""
     tokens, param = None, getattr(request, "param", "")
     if param == "tokens":
         (tmp_path / "tokens").write_text(f"ann {hash_token('a')}\nbob {hash_token('b')}\n")
         tokens = KnownTokens(tmp_path / "tokens", print)
     running = Running("")
-    main = TableKind(lexicon=load_lexicon(), bots={"greedy": lambda: Passer("greedy")})
     async with served(
         tmp_path / "serve.db",
-        offered=ServerTables(main),
         known=tokens,
         log_line=running.told.put_nowait,
         admission=param if isinstance(param, Admission) else Admission(),
+        **lending,
     ) as server:
         running.url = url_of(server)
         yield running
@@ -89,59 +82,25 @@ async def running(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterat
 async def test_who_comes_and_plays_is_told_to_who_runs_the_server(running: Running) -> None:
     ann, bob = await ann_and_bob(running.url)
     over, _ = await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
-    for client in (ann, bob):
-        await client.close()
-    told = [re.sub(r"127.0.0.1:\d+", "HERE", await running.told.get()) for _ in range(6)]
-    assert told[:2] == ["ann is here, from HERE", "bob is here, from HERE"]
-    assert sorted(told[4:]) == ["ann left", "bob left"]
-    players = told[2].removeprefix(f"game {over.game} begins: ")
-    assert players in ("ann – bob", "bob – ann")
+    await ann.close()
+    here, _, begins, ended, left = [await running.told.get() for _ in range(5)]
+    assert (here.startswith("ann is here, from 127.0.0.1:"), left) == (True, "ann left")
+    assert begins.startswith(f"game {over.game} begins: ")
     most, least = sorted(over.scores, reverse=True)  # the winner's score first
-    assert told[3].startswith(f"game {over.game} is over: {players}, ")
-    assert told[3].endswith(f"({over.message})")
-    assert f"{most} to {least}" in told[3]
-
-
-@pytest.fixture
-def compiled() -> None:
-    """No time to be ready is spent on compiling what bots of ours need."""
-    load()
-
-
-async def played_by_ours(url: str, name: str, opponent: str) -> None:
-    """Have a bot of ours pass through a game, and check its draws."""
-    heard: list[Message] = []
-    bot = Bot(name, Passes, seek=Seek(opponent=opponent))
-    await BotRunner(bot, heard.append).run(lambda: dial(url))
-    offer = next(message for message in heard if isinstance(message, NewGame))
-    witness = DrawsWitness(offer)
-    for message in heard:
-        witness.hear(message)
-    over = next(message for message in heard if isinstance(message, GameOver))
-    assert (over.outcome, witness.check(over)) == ("zeroes", "")
-
-
-async def test_two_bots_of_ours_prove_to_each_other_that_nobody_chose_the_tiles(
-    running: Running, compiled: None
-) -> None:
-    async with asyncio.timeout(60):
-        await asyncio.gather(
-            played_by_ours(running.url, "ann", "bob"), played_by_ours(running.url, "bob", "ann")
-        )
+    assert ended.startswith(f"game {over.game} is over: ")
+    assert f"{most} to {least}" in ended
 
 
 async def test_a_name_that_nobody_has_is_told_with_the_one_that_was_meant(running: Running) -> None:
     ann = await Client.login(running.url, "ann")
-    await ann.seek("gredy")
+    await ann.seek("huose")
     seeking = await ann.expect(Seeking)
-    assert "greedy?" in (seeking.absent or "")
+    assert "house?" in (seeking.absent or "")
     await ann.seek("bob")
     assert "'bob'" in ((await ann.expect(Seeking)).absent or "")
-    bob = await Client.login(running.url, "bob")
+    await Client.login(running.url, "bob")
     await ann.seek("bob")
     assert (await ann.expect(Seeking)).absent is None
-    for client in (ann, bob):
-        await client.close()
 
 
 @pytest.mark.parametrize("running", ["tokens"], indirect=True)
@@ -149,24 +108,22 @@ async def test_a_name_that_nobody_can_have_is_refused(running: Running) -> None:
     ann = await Client.login(running.url, "ann", token="a")
     await ann.seek("bob")
     assert "'bob'" in ((await ann.expect(Seeking)).absent or "")
-    await ann.seek("gredy")
+    await ann.seek("huose")
     error = await ann.expect(Error)
     assert error.code == "bad_opponent"
-    assert "greedy?" in error.message
-    await ann.close()
-    for _ in range(2):
-        await running.told.get()
+    assert "house?" in error.message
     for token in ("x", None):
-        with pytest.raises(ChannelClosed):
-            await Client.login(running.url, "bob", token=token)
-        assert "'bob' needs its token" in await running.told.get()
+        await turned_away(running.url, "bob", token=token)
+    _, *why = [await running.told.get() for _ in range(3)]
+    assert all("'bob' needs its token" in told for told in why)
 
 
-async def ask(running: Running, request: bytes, headers: bytes = b"") -> tuple[str, str]:
+async def ask(running: Running, request: str, *headers: str) -> tuple[str, str]:
     """Ask by HTTP; return head and body of the answer."""
     port = int(running.url.rpartition(":")[2])
     reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    writer.write(request + b" HTTP/1.1\r\nHost: play.example:8484\r\n" + headers + b"\r\n")
+    lines = f"{request} HTTP/1.1", "Host: play.example:8484", *headers, "", ""
+    writer.write("\r\n".join(lines).encode())
     head, _, body = (await reader.read()).decode().partition("\r\n\r\n")
     writer.close()
     await writer.wait_closed()
@@ -176,27 +133,19 @@ async def ask(running: Running, request: bytes, headers: bytes = b"") -> tuple[s
 async def test_who_asks_by_http_gets_the_page_and_elsewhere_is_told_what_this_is(
     running: Running,
 ) -> None:
-    for headers in (b"", b"Accept: */*\r\n", b"Accept: text/html\r\n", b"Upgrade: h2c\r\n"):
-        for method, body in ((b"GET", "<!doctype html>"), (b"HEAD", "")):
-            head, text = await ask(running, method + b" /", headers)
+    for header in ("Accept: */*", "Upgrade: h2c"):
+        for method, body in (("GET", "<!doctype html>"), ("HEAD", "")):
+            head, text = await ask(running, f"{method} /", header)
             assert head.startswith("HTTP/1.1 200 ")
             assert "Content-Type: text/html; charset=utf-8" in head
             assert text[:15] == body
-    head, _ = await ask(running, b"GET /", b"Connection: Upgrade\r\nUpgrade: websocket\r\n")
+    head, _ = await ask(running, "GET /", "Connection: Upgrade", "Upgrade: websocket")
     assert head.startswith("HTTP/1.1 400 "), "it has no key"
-    head, text = await ask(running, b"GET /greedy")
+    head, text = await ask(running, "GET /house")
     assert head.startswith("HTTP/1.1 426 ")
     assert "Upgrade: websocket" in head
-    assert "Content-Type: text/plain; charset=utf-8" in head
     assert "tilewire connect" in text
-
-
-async def test_other_methods_than_get_are_refused_and_head_has_no_body(running: Running) -> None:
-    head, text = await ask(running, b"HEAD /api/games")
-    assert head.startswith("HTTP/1.1 200 ")
-    assert "Content-Type: application/json" in head
-    assert text == ""
-    head, _ = await ask(running, b"DELETE /api/games")
+    head, _ = await ask(running, "DELETE /api/games")
     assert head.startswith("HTTP/1.1 405 ")
     assert "Allow: GET, HEAD" in head
 
@@ -209,15 +158,12 @@ async def test_a_player_with_a_game_comes_back_when_all_places_are_taken(running
     ann, bob = await ann_and_bob(running.url)
     game = await bob.get_ready()
     await ann.close()
-    idle = [await Client.login(running.url, f"s{number}", "spectator") for number in range(3)]
-    with pytest.raises(ChannelClosed, match="1013 busy"):
-        await Client.login(running.url, "cem", "spectator")
-    with pytest.raises(ChannelClosed, match="1013 busy"):
-        await Client.login(running.url, "cem")
+    for number in range(3):
+        await Client.login(running.url, f"s{number}", "spectator")
+    await turned_away(running.url, "cem", "spectator", why="1013 busy")
+    await turned_away(running.url, "cem", why="1013 busy")
     ann = await Client.login(running.url, "ann")
     assert ann.welcome.games == (game,)
-    for client in (ann, bob, *idle):
-        await client.close()
 
 
 @asynccontextmanager
@@ -247,18 +193,16 @@ async def all_freed(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[None]:
 async def test_who_is_turned_away_is_freed(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    idle = [await Client.login(running.url, f"s{number}", "spectator") for number in range(4)]
+    for number in range(4):
+        await Client.login(running.url, f"s{number}", "spectator")
     async with all_freed(monkeypatch):
-        with pytest.raises(ChannelClosed, match="1013 busy"):
-            await Client.login(running.url, "cem")
+        await turned_away(running.url, "cem", why="1013 busy")
         async with connect(running.url, subprotocols=[Subprotocol(ANALYSIS)], proxy=None) as page:
             assert "no place is left" in str(await page.recv())
         for nonsense in ("nonsense", b"\xc1"):
             async with connect(running.url, proxy=None) as page:
                 await page.send(nonsense)
                 await page.wait_closed()
-    for client in idle:
-        await client.close()
 
 
 async def test_a_spectator_who_goes_from_game_to_game_is_freed(
@@ -276,8 +220,6 @@ async def test_a_spectator_who_goes_from_game_to_game_is_freed(
             await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
             await eve.expect(GameOver)
         await eve.close()
-    for client in (ann, bob):
-        await client.close()
 
 
 async def test_a_spectator_who_goes_to_another_game_still_hears_how_the_last_ended() -> None:
@@ -360,13 +302,10 @@ async def test_of_refused_logins_only_a_wrong_token_costs_its_address_ten(
 ) -> None:
     monkeypatch.setattr(accepting, "WAIT_S", 0)
     for _ in range(5):
-        with pytest.raises(ChannelClosed, match="1008 forbidden"):
-            await Client.login(running.url, "greedy")
+        await turned_away(running.url, "house")
     ann = await Client.login(running.url, "ann", token="s" * 32)
-    with pytest.raises(ChannelClosed, match="1008 forbidden"):
-        await Client.login(running.url, "ann", token="x")
-    with pytest.raises(ChannelClosed, match="HTTP 503"):
-        await Client.login(running.url, "bob")
+    await turned_away(running.url, "ann", token="x")
+    await turned_away(running.url, "bob", why="HTTP 503")
     await ann.close()
 
 
@@ -380,125 +319,77 @@ async def test_two_tokens_in_the_header_are_refused_with_a_sentence(running: Run
         assert answer.message == "2 Authorization headers were sent; send one"
 
 
-async def status(url: str, client: str, path: str = "/healthz") -> int:
-    """Ask a server, as a proxy for a client; return the status of its answer."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", int(url.rpartition(":")[2]))
-    writer.write(f"GET {path} HTTP/1.1\r\nHost: here\r\nX-Forwarded-For: {client}\r\n\r\n".encode())
-    head = await reader.read()
-    writer.close()
-    return int(head.split()[1])
-
-
 async def test_a_class_that_opens_the_page_together_gets_all_of_it(running: Running) -> None:
     """Each of 30 browsers has six connections at once, as browsers do."""
     scripts = [path for path in Page.read().answers if path.endswith((".js", ".css", ".svg"))]
 
-    async def open_page() -> list[int]:
+    async def open_page() -> None:
         six = asyncio.Semaphore(6)
 
-        async def get(path: str) -> int:
+        async def get(path: str) -> None:
             async with six:
-                return await status(running.url, "192.0.2.1", path)
+                head, _ = await ask(running, f"GET {path}", "X-Forwarded-For: 192.0.2.1")
+                assert head.startswith("HTTP/1.1 200 "), head
 
-        return await asyncio.gather(*map(get, scripts[:27]))
+        await asyncio.gather(*map(get, scripts[:27]))
 
-    told = await asyncio.gather(*(open_page() for _ in range(30)))
-    assert {each for page in told for each in page} == {200}
-
-
-# --- places of lent bots --------------------------------------------------------------------------
+    await asyncio.gather(*(open_page() for _ in range(30)))
 
 
-async def lend(_name: str) -> Worker:
-    """Return a bot that says nothing."""
-    return Worker(MemoryChannel.pair()[0])
-
-
-HOUSE = ServerTables(TableKind(lexicon=load_lexicon(), bots={"house": lambda: Passer("house")}))
-
-
-async def hold_a_place(url: str, address: str, heard: asyncio.Queue[str]) -> None:
-    """Have a bot lent, ping, and come again whenever that ends."""
-    while True:
-        try:
-            arbiter = await login_from(address, f"{url}/house", "afar", "arbiter")
-        except ChannelClosed:
-            heard.put_nowait("turned away")
-            await asyncio.sleep(0.01)
-            continue
-        heard.put_nowait("lent")
-        pinging = asyncio.create_task(ping(arbiter))
-        with suppress(ChannelClosed):
-            while True:
-                if isinstance(message := await arbiter.receive(), Goodbye):
-                    heard.put_nowait(message.code)
-        pinging.cancel()
-
-
-async def ping(client: Client) -> None:
-    with suppress(ChannelClosed):
-        while True:
-            await client.channel.send(Ping(id=1))
-            await asyncio.sleep(0.01)
-
-
-async def test_lent_bots_and_pings_leave_ten_players_their_places(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+async def test_a_lent_bot_is_taken_back_between_its_games_only(
+    tmp_path: Path, lending: dict[str, Any]
 ) -> None:
-    monkeypatch.setattr(relay, "FIRST_GAME_S", 0.05)
-    begun, all_places, heard = set[str](), asyncio.Event(), asyncio.Queue[str]()
-
-    async def play(player: Client) -> GameOver:
-        begun.add(await player.get_ready())
-        if len(begun) == 4:
-            all_places.set()
-        await all_places.wait()
-        return await player.pass_to_the_end()
-
-    async with (
-        served(tmp_path / "serve.db", offered=HOUSE, open_bot=lend, max_games=4) as server,
-        asyncio.timeout(60),
-    ):
-        url = url_of(server)
-        addresses = ("127.0.0.2", "127.0.0.3") * 3
-        holders = [asyncio.create_task(hold_a_place(url, at, heard)) for at in addresses]
-        first = [await heard.get() for _ in addresses]
-        assert first.count("lent") == 2
-        players = [await Client.login(url, f"p{number}") for number in range(10)]
-        for number, player in enumerate(players):
-            await player.seek(f"p{number ^ 1}")
-        for over in await asyncio.gather(*map(play, players)):
-            assert over.outcome == "zeroes"
-        assert {heard.get_nowait() for _ in range(heard.qsize())} >= {"recalled"}
-        for holder in holders:
-            holder.cancel()
-        await asyncio.wait(holders)
-        for player in players:
-            await player.close()
-
-
-def of_arbiter(game: str) -> NewGame:
-    return NewGame(game=game, seq=0, players=("house", "afar"), you=0, lexicon="scowl")
-
-
-async def test_a_lent_bot_is_taken_back_between_its_games_only(tmp_path: Path) -> None:
-    async with served(tmp_path / "serve.db", offered=HOUSE, open_bot=lend, max_games=1) as server:
+    async with served(tmp_path / "serve.db", max_games=1, **lending) as server:
         url = url_of(server)
         arbiter = await login_from("127.0.0.2", f"{url}/house", "afar", "arbiter")
-        await arbiter.channel.send(of_arbiter("one"))
+        await arbiter.channel.send(offer(game="one"))
         ann = await Client.login(url, "ann")
         await ann.seek("house")
         await ann.expect(Seeking)
-        await arbiter.channel.send(of_arbiter("two"))
+        await arbiter.channel.send(offer(game="two"))
         refused = await arbiter.expect(Decline)
         assert (refused.game, refused.code) == ("two", "busy")
-        await arbiter.channel.send(
-            GameOver(game="one", seq=1, outcome="resign", winner=0, scores=(1, 0), message="over")
-        )
-        goodbye = await arbiter.expect(Goodbye)
-        assert goodbye.code == "recalled"
-        assert "come again" in goodbye.message
+        await arbiter.channel.send(over(1, "one"))
+        assert (await arbiter.expect(Goodbye)).code == "recalled"
         await ann.expect(NewGame)
-        with pytest.raises(ChannelClosed, match="1013 busy"):
-            await Client.login(f"{url}/house", "afar", "arbiter")
-        await ann.close()
+        await turned_away(f"{url}/house", "afar", "arbiter", why="1013 busy")
+
+
+# --- what is counted ------------------------------------------------------------------------------
+
+
+def read(server: MatchServer) -> dict[str, float]:
+    """Read the metrics as Prometheus does."""
+    answer = server._on_http(Request("/metrics", Headers()), "127.0.0.1")
+    assert isinstance(answer, HttpAnswer)
+    assert answer.content_type.startswith("text/plain; version=")
+    lines = [line for line in answer.text.splitlines() if not line.startswith("#")]
+    return {name: float(value) for name, value in (line.rsplit(" ", 1) for line in lines)}
+
+
+async def test_a_game_and_a_refusal_are_counted(tmp_path: Path) -> None:
+    async with served(tmp_path / "games.db") as server:
+        url = url_of(server)
+        before = read(server)
+        assert before["tilewire_games_on"] == before["tilewire_players"] == 0
+        ann, bob = await ann_and_bob(url)
+        await asyncio.gather(ann.pass_to_the_end(), bob.pass_to_the_end())
+        await turned_away(url, "hannah", "admin", token="x")
+        full = Admission(connections=1, kept=1)
+        server.change(max_games=2, time=server.time, admission=full)
+        await turned_away(url, "cem", why="503")
+        after = read(server)
+        assert after["tilewire_players"] == 2
+        assert after['tilewire_games_total{outcome="zeroes"}'] == 1
+        assert after['tilewire_turned_away_total{code="forbidden"}'] == 1
+        assert after['tilewire_refused_total{limit="connections"}'] == 1
+        assert after["tilewire_turns_total"] == 6
+        commits = "tilewire_journal_commit_seconds_count"
+        assert after[commits] > before[commits]
+        assert after["tilewire_journal_bytes"] > 0
+        assert after["tilewire_journal_failing"] == 0
+        async with asyncio.timeout(10):
+            while not read(server)["tilewire_loop_late_seconds_count"]:  # noqa: ASYNC110 - every 20 ms
+                await asyncio.sleep(0.005)
+        assert after["process_open_fds"] > 0
+        assert "ann" not in str(after)

@@ -15,13 +15,14 @@ from tables import Play, tables, words
 
 from harness.arbiter.clock import DAY_S
 from harness.arbiter.journal import Journal
-from harness.arbiter.journal_reading import KeptGame, read_ended, read_ended_game, read_games
+from harness.arbiter.journal_reading import KeptGame, read_ended, read_games
 from harness.arbiter.records import Opened, Thought
 from harness.arbiter.scorebook import Scorebook
 from harness.matches.results import game_record
 from harness.server import retention
 from harness.server.retention import Retention
 
+PLAYERS = "one", "two"
 OCTOBER = datetime(2026, 10, 31, 12, tzinfo=UTC).timestamp()
 
 
@@ -47,6 +48,18 @@ async def keep(
     tamper(journal.address, "UPDATE games SET created = ? WHERE game = ?", at, game)
 
 
+def games(journal: Journal) -> dict[str, KeptGame]:
+    return {game.game: game for game in read_games(journal.address)}
+
+
+def thoughts(kept: KeptGame) -> list[Thought]:
+    return [record for record in kept.records if isinstance(record, Thought)]
+
+
+async def drop(journal: Journal, archive: Path, at: float = OCTOBER + DAY_S) -> None:
+    await Retention(30, archive).drop(journal, tables(), at, None)
+
+
 async def test_old_games_are_written_by_month_and_then_dropped(
     tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -56,15 +69,15 @@ async def test_old_games_are_written_by_month_and_then_dropped(
         await keep(journal, f"old-{number}", OCTOBER + number * DAY_S)
     await keep(journal, "on", OCTOBER, is_over=False)
     await keep(journal, "new", OCTOBER + 10 * DAY_S)
-    before = {game.game: game for game in read_games(journal.address)}
+    before = games(journal)
     archive = tmp_path / "archive"
-    await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S, None)
+    await drop(journal, archive, OCTOBER + 5 * DAY_S)
     assert {str(path.relative_to(archive)) for path in archive.rglob("*.gcg")} == {
         "2026-10/old-0.gcg",
         *("2026-11/old-1.gcg", "2026-11/old-2.gcg"),
     }
     assert "#player1 one" in (archive / "2026-10" / "old-0.gcg").read_text()
-    after = {game.game: game for game in read_games(journal.address)}
+    after = games(journal)
     assert {game: len(kept.records) for game, kept in after.items()} == {
         **dict.fromkeys(("old-0", "old-1", "old-2"), 2),
         **{game: len(before[game].records) for game in ("on", "new")},
@@ -74,7 +87,7 @@ async def test_old_games_are_written_by_month_and_then_dropped(
     results = {kept.game: kept.ended for kept in read_ended(journal.address, "ladder")}
     assert results == {game: before[game].records[-1] for game in before if game != "on"}
     (archive / "2026-10" / "old-0.gcg").unlink()
-    await Retention(30, archive).drop(journal, tables(), OCTOBER + 5 * DAY_S, None)
+    await drop(journal, archive, OCTOBER + 5 * DAY_S)
     assert not (archive / "2026-10" / "old-0.gcg").exists()
 
 
@@ -89,14 +102,14 @@ async def test_moves_are_dropped_once_their_file_outlives_a_power_cut(
         synced.add(Path(f"/proc/self/fd/{handle}").readlink())
         fsync(handle)
 
-    async def drop(games: list[str]) -> None:
+    async def drop_moves(games: list[str]) -> None:
         month = archive / "2026-10"
         assert synced == {archive, month, month / "old.gcg~"}
         dropped.extend(games)
 
     monkeypatch.setattr(os, "fsync", sync)
-    monkeypatch.setattr(journal, "drop_moves", drop)
-    await Retention(30, archive).drop(journal, tables(), OCTOBER + DAY_S, None)
+    monkeypatch.setattr(journal, "drop_moves", drop_moves)
+    await drop(journal, archive)
     assert dropped == ["old"]
 
 
@@ -106,14 +119,10 @@ async def test_each_time_goes_on_from_the_last(tmp_path: Path, journal: Journal)
         await keep(journal, f"old-{number}", OCTOBER + number)
     assert await kept.drop(journal, tables(), OCTOBER + 1, None) == "old-0"
     assert await kept.drop(journal, tables(), OCTOBER + 5, "old-1") == "old-2"
-    short = {game.game: game.is_short for game in read_games(journal.address)}
+    short = {name: game.is_short for name, game in games(journal).items()}
     assert short == {"old-0": True, "old-1": False, "old-2": True}
     assert await kept.drop(journal, tables(), OCTOBER + 5, "old-2") == "old-2"
     assert await kept.drop(journal, tables(), OCTOBER + 5, None) == "old-1"
-
-
-def side(kind: str, name: str) -> dict[str, str]:
-    return {"kind": kind, "name": name}
 
 
 @pytest.mark.parametrize(
@@ -130,40 +139,32 @@ def side(kind: str, name: str) -> dict[str, str]:
 async def test_what_is_thought_without_a_token_is_dropped_and_moves_stay(
     tmp_path: Path, journal: Journal, sides: tuple[str, str], holders: str, left: int
 ) -> None:
-    first, second = sides
-    thinkers = side(first, "one"), side(second, "two")
+    thinkers = [{"kind": kind, "name": name} for kind, name in zip(sides, PLAYERS, strict=True)]
     await keep(journal, "old", OCTOBER, sides=thinkers)
     await keep(journal, "new", OCTOBER + 2 * DAY_S, sides=thinkers)
     await keep(journal, "on", OCTOBER, is_over=False, sides=thinkers)
-    before = {game.game: game for game in read_games(journal.address)}
+    before = games(journal)
+    archive, now = tmp_path / "archive", OCTOBER + 2 * DAY_S
     dropping = asyncio.create_task(
-        Retention(None, tmp_path / "archive", thoughts_days=1).run(
-            journal, tables(), lambda name: name in holders.split(), lambda: OCTOBER + 2 * DAY_S
+        Retention(None, archive, thoughts_days=1).run(
+            journal, tables(), lambda name: name in holders.split(), lambda: now
         )
     )
     after = before
     while len(thoughts(after["old"])) != left:
         await asyncio.sleep(0.01)
-        after = {game.game: game for game in read_games(journal.address)}
+        after = games(journal)
     dropping.cancel()
     await asyncio.wait([dropping])
-    assert {name: after[name] for name in ("new", "on")} == {
-        name: before[name] for name in ("new", "on")
-    }
-    assert thoughts(after["old"]) == [
-        thought
-        for thought in thoughts(before["old"])
-        if left == 12 or ("one", "two")[thought.seat] in holders
+    assert (after["new"], after["on"]) == (before["new"], before["on"])
+    assert list(after["old"].records) == [
+        record
+        for record in before["old"].records
+        if not isinstance(record, Thought) or left == 12 or PLAYERS[record.seat] in holders
     ]
-    played = [each for each in before["old"].records if not isinstance(each, Thought)]
-    assert [each for each in after["old"].records if not isinstance(each, Thought)] == played
     book = Scorebook.restored(after["old"].records, None, words())
     assert book.ended == before["old"].ended
-    assert not (tmp_path / "archive").exists()
-
-
-def thoughts(kept: KeptGame) -> list[Thought]:
-    return [record for record in kept.records if isinstance(record, Thought)]
+    assert not archive.exists()
 
 
 async def test_a_damaged_label_holds_back_no_other_thoughts(
@@ -171,36 +172,32 @@ async def test_a_damaged_label_holds_back_no_other_thoughts(
 ) -> None:
     monkeypatch.setattr(retention, "AT_ONCE", 1)
     monkeypatch.setattr(retention, "PAUSE_S", 0)
-    for number, sides in enumerate(([{"odd": "label"}], [side("guest", "one")])):
+    for number, sides in enumerate(([{"odd": "label"}], [{"kind": "guest", "name": "one"}])):
         await keep(journal, f"g{number}", OCTOBER + number, sides=sides)
     last = await retention.drop_thoughts(journal, lambda _name: False, OCTOBER + DAY_S, None)
     assert last == "g1"
-    kept = {game.game: len(thoughts(game)) for game in read_games(journal.address)}
+    kept = {name: len(thoughts(game)) for name, game in games(journal).items()}
     assert kept == {"g0": 12, "g1": 0}
 
 
-async def test_a_damaged_time_holds_back_no_game(tmp_path: Path, journal: Journal) -> None:
-    for game, at in (("damaged", -1e300), ("fine", OCTOBER)):
-        await keep(journal, game, at)
-    archive = tmp_path / "archive"
-    await Retention(30, archive).drop(journal, tables(), OCTOBER + DAY_S, None)
-    written = {str(path.relative_to(archive)) for path in archive.rglob("*.gcg")}
-    assert written == {"1970-01/damaged.gcg", "2026-10/fine.gcg"}
-
-
-async def test_a_damaged_game_stays_and_holds_back_no_other(
+async def test_what_is_damaged_stays_and_holds_back_no_other(
     tmp_path: Path, journal: Journal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for number, game in enumerate(("damaged", "fine")):
-        await keep(journal, game, OCTOBER + number)
+    for game, at in (("timeless", -1e300), ("damaged", OCTOBER), ("fine", OCTOBER + 1)):
+        await keep(journal, game, at)
 
     def record(book: Scorebook, title: str) -> str:
-        return {"fine": game_record(book, title)}[book.opened.game]
+        if book.opened.game == "damaged":
+            raise KeyError("damaged")
+        return game_record(book, title)
 
     monkeypatch.setattr("harness.server.retention.game_record", record)
-    await Retention(30, tmp_path / "archive").drop(journal, tables(), OCTOBER + DAY_S, None)
-    short = {game.game: game.is_short for game in read_games(journal.address)}
-    assert short == {"damaged": False, "fine": True}
+    archive = tmp_path / "archive"
+    await drop(journal, archive)
+    written = {str(path.relative_to(archive)) for path in archive.rglob("*.gcg")}
+    assert written == {"1970-01/timeless.gcg", "2026-10/fine.gcg"}
+    short = {name: game.is_short for name, game in games(journal).items()}
+    assert short == {"timeless": True, "damaged": False, "fine": True}
 
 
 async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -> None:
@@ -208,15 +205,11 @@ async def test_what_can_not_be_written_stays(tmp_path: Path, journal: Journal) -
     await keep(journal, "fine", OCTOBER + 1)
     change = "UPDATE records SET content = replace(content, ?, ?) WHERE game = 'other-words'"
     tamper(journal.address, change, words().checksum, "0" * 64)
-    await Retention(1, tmp_path / "archive").drop(journal, tables(), OCTOBER + DAY_S, None)
-    kept = read_ended_game(journal.address, "other-words")
-    assert kept is not None
-    assert not kept.is_short
+    await drop(journal, tmp_path / "archive")
     full = tmp_path / "file"
     full.write_text("no folder")
     await keep(journal, "later", OCTOBER)
     with pytest.raises(OSError, match="file"):
-        await Retention(1, full).drop(journal, tables(), OCTOBER + DAY_S, None)
-    kept = read_ended_game(journal.address, "later")
-    assert kept is not None
-    assert not kept.is_short
+        await drop(journal, full)
+    short = {name: game.is_short for name, game in games(journal).items()}
+    assert short == {"other-words": False, "fine": True, "later": False}

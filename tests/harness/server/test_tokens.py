@@ -32,9 +32,9 @@ OTHER = "t" * 32
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    """A file of tokens that knows bob."""
+    """A file of tokens that knows bob, and another by a letter."""
     path = tmp_path / "players.tokens"
-    path.write_text(f"bob {hash_token('b')}\nbоb {hash_token('c')}\n")
+    path.write_text(f"# who may play\n\nbob {hash_token('b')}\n  bоb\t{hash_token('c')}\n")
     return path
 
 
@@ -45,23 +45,18 @@ async def turned_away(gate: Gatekeeper, name: str, token: str | None) -> PeerErr
     return caught.value
 
 
-def test_a_token_has_256_bits_and_is_kept_as_a_hash_only() -> None:
-    tokens = {new_token() for _ in range(100)}
-    assert len(tokens) == 100
-    assert {len(token) for token in tokens} == {43}, "32 bytes in base 64"
-    assert hash_token("word") == hashlib.sha256(b"word").hexdigest()
-
-
 async def test_a_name_belongs_to_who_first_came_with_a_token(journal: Journal) -> None:
+    secret = new_token()
+    assert len(secret) == 43, "256 bits in base 64"
     gate = Gatekeeper(journal)
     await gate.admit("alice", None)
-    await gate.admit("alice", SECRET)
-    await gate.admit("alice", SECRET)
-    for token in ("guess", "", None, SECRET + " "):
+    for _ in range(2):
+        await gate.admit("alice", secret)
+    for token in ("guess", "", None, secret + " ", "\udcff\udc80", "\ud800", "\x00", "ä" * 10_000):
         error = await turned_away(gate, "alice", token)
         assert "'alice'" in error.reply.message
     await gate.admit("alicia", OTHER)
-    assert journal.token_hash("alice") == hash_token(SECRET)
+    assert journal.token_hash("alice") == hashlib.sha256(secret.encode()).hexdigest()
 
 
 @pytest.mark.parametrize("token", ["", "x", "s" * 31])
@@ -94,14 +89,12 @@ async def test_with_a_token_file_only_its_names_may_play(journal: Journal, file:
     gate = Gatekeeper(journal, KnownTokens(file, print))
     await gate.admit("bob", "b")
     await gate.admit("bоb", "c")  # whatever it looks like
-    assert not isinstance(await turned_away(gate, "bob", None), WrongToken)
-    assert isinstance(await turned_away(gate, "bob", "x"), WrongToken)
-    for token, why in (
-        ("e", "the token is not an unused invitation"),
-        (None, "no token was sent; this server wants one"),
+    for name, token, why in (
+        *(("bob", None, "needs its token"), ("bob", "x", "needs its token")),
+        *(("eve", None, "no token was sent"), ("eve", "e", "not an unused invitation")),
     ):
-        error = await turned_away(gate, "eve", token)
-        assert error.reply.message == f"nobody called 'eve' is known here, and {why}"
+        error = await turned_away(gate, name, token)
+        assert why in error.reply.message
         assert isinstance(error, WrongToken) == (token is not None)
     assert journal.token_hash("eve") is None
 
@@ -117,35 +110,21 @@ def test_a_file_of_tokens_that_changes_is_read_again(file: Path) -> None:
     assert said == [f"{file} was read again: new eve; gone bоb; another token for bob"]
     file.write_text("eve\n")
     assert known.read() == known.read() == second
-    still = "until that is corrected, the names read before stay valid"
-    assert said[1:] == [
-        f"{file}, line 1: not 'name hash'; 'tilewire token NAME' makes such a line; {still}"
-    ]
     file.unlink()
     assert known.read() == second
-    assert said[2:] == [f"{file}: No such file or directory; {still}"]
     file.write_text(f"eve {hash_token('e')}\n")
     assert known.read() == {"eve": hash_token("e")}
-    assert said[3:] == [f"{file} was read again: gone bob"]
-
-
-async def test_a_token_of_any_bytes_is_a_wrong_token(journal: Journal, file: Path) -> None:
-    gate = Gatekeeper(journal, KnownTokens(file, print))
-    for token in ("\udcff\udc80", "\ud800", "\x00", "ä" * 10_000):
-        assert (await turned_away(gate, "bob", token)).code == "forbidden"
-
-
-def test_a_token_file_has_a_name_and_a_hash_a_line(tmp_path: Path) -> None:
-    path = tmp_path / "tokens"
-    path.write_text(f"# who may play\n\nalice {hash_token('a')}\n  bob\t{hash_token('b')}\n")
-    assert read_token_file(path) == {"alice": hash_token("a"), "bob": hash_token("b")}
+    _, broken, gone, again = said
+    assert f"{file}, line 1: " in broken
+    assert f"{file}: No such file" in gone
+    assert "names read before stay valid" in broken
+    assert again.endswith("gone bob")
 
 
 @pytest.mark.parametrize(
-    "line",
-    ["alice", "alice secret", "alice " + "A" * 64, "a b " + "0" * 64, "alice " + "0" * 63],
+    "line", ["alice", "alice " + "A" * 64, "a b " + "0" * 64, "alice " + "0" * 63]
 )
-def test_a_line_that_is_no_such_pair_is_named(tmp_path: Path, line: str) -> None:
+def test_a_line_that_is_no_name_and_hash_is_named(tmp_path: Path, line: str) -> None:
     path = tmp_path / "tokens"
     path.write_text(f"# first\n{line}\n")
     with pytest.raises(ValueError, match="tokens, line 2"):
@@ -161,7 +140,7 @@ async def test_a_name_in_a_game_from_before_a_start_can_not_be_claimed(journal: 
     await keeper.admit("ann", None, is_in_use=True)
 
 
-@pytest.mark.parametrize("damage", [7, "ä", "\ud800", {"a": 1}])
+@pytest.mark.parametrize("damage", [7, "ä", {"a": 1}])
 @pytest.mark.parametrize("mark", ["secret_hash", "address_hash"])
 def test_a_damaged_mark_of_a_holder_lets_nobody_in(mark: str, damage: object) -> None:
     holder = Holder.of_marks({mark: damage}, "00" * 32)
@@ -274,33 +253,19 @@ async def test_a_new_name_that_could_be_taken_for_another_is_refused(
     await gate.admit("Alice", SECRET)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "alicia",
-        "static-2",
-        "v1/x",
-        "O'Neil",
-        "Łucja",
-        "Ольга",
-        "שלום",
-        "日本カナー",
-        "한국漢",
-        "ไม้",
-        "m:1",
-        "Ann Lee",
-    ],
-)
-async def test_a_plain_name_of_any_script_is_welcome(journal: Journal, name: str) -> None:
+async def test_a_plain_name_of_any_script_is_welcome(journal: Journal) -> None:
     gate = Gatekeeper(journal, reserved=("tilewire", "static"))
-    await gate.admit("alice", SECRET)
-    await gate.admit(name, OTHER)
+    for name in (
+        *("alice", "alicia", "static-2", "v1/x", "O'Neil", "m:1", "Ann Lee"),
+        *("Łucja", "Ольга", "שלום", "日本カナー", "한국漢", "ไม้"),
+    ):
+        await gate.admit(name, OTHER)
 
 
 async def test_names_of_before_stay_whatever_they_look_like(journal: Journal) -> None:
     await journal.claim_name("ice\ufe0f", hash_token(SECRET))
-    await Gatekeeper(journal, reserved=("ice",)).admit("ice\ufe0f", SECRET)
-    gate = Gatekeeper(journal)
+    gate = Gatekeeper(journal, reserved=("ice",))
+    await gate.admit("ice\ufe0f", SECRET)
     await gate.admit("ﬁsh", None, is_in_use=True)
     await gate.admit("ﬁsh", None, is_new=False)
 
@@ -308,43 +273,39 @@ async def test_names_of_before_stay_whatever_they_look_like(journal: Journal) ->
 # --- entrants of a tournament ---------------------------------------------------------------------
 
 
-async def test_a_registered_name_is_its_tokens_and_its_first_addresss(tmp_path: Path) -> None:
+async def test_a_registered_name_is_its_first_addresss_until_its_token_comes(
+    tmp_path: Path,
+) -> None:
     address = tmp_path / "match.db"
     given = {"ann": hash_token(SECRET), "bob": hash_token(OTHER)}
+
+    async def come(name: str, token: str | None, host: str, **known: Any) -> None:
+        await gate.admit(name, token, address=host, is_new=False, **known)
+
     with closing(Journal(address)) as journal:
         gate = Gatekeeper(journal, entrants=given)
-
-        async def come(name: str, token: str | None, host: str, **known: Any) -> None:
-            await gate.admit(name, token, address=host, is_new=False, **known)
-
         with pytest.raises(WrongToken, match="registered"):
             await come("ann", "x" * 40, "192.0.2.9")
         await come("ann", None, "192.0.2.9")
         await come("ann", None, "192.0.2.9", is_in_use=True)
-        for host in ("192.0.2.1", "2001:db8::1"):
-            with pytest.raises(PeerError, match="another address"):
-                await come("ann", None, host)
         await come("cem", None, "192.0.2.5")
     with closing(Journal(address)) as journal:
         assert "192.0" not in str(journal.rows("SELECT * FROM origins"))
         gate = Gatekeeper(journal, entrants=given)
-        for name in ("ann", "cem"):
-            with pytest.raises(PeerError, match="another address"):
-                await come(name, None, "192.0.2.1")
-        with pytest.raises(PeerError, match="another address"):
-            await come("cem", "x" * 40, "192.0.2.1")
+        for name, token in (("ann", None), ("cem", None), ("cem", "x" * 40)):
+            for host in ("192.0.2.1", "2001:db8::1"):
+                with pytest.raises(PeerError, match="another address"):
+                    await come(name, token, host)
         await come("cem", "x" * 40, "192.0.2.5")
         await come("ann", SECRET, "192.0.2.1", is_in_use=True)
         with pytest.raises(PeerError, match="needs its token"):
             await come("ann", None, "192.0.2.9")
-        assert gate.release("cem")
-        await come("cem", None, "192.0.2.7")
+        for name in ("ann", "cem"):
+            assert gate.release(name)
+            await come(name, None, "192.0.2.7")
         assert not gate.release("dan")
         gate.claims.expire(1e12, lambda _name: False)
     with closing(Journal(address)) as journal:
         gate = Gatekeeper(journal, entrants=given)
-        await come("ann", SECRET, "192.0.2.3")
         with pytest.raises(PeerError, match="another address"):
             await come("cem", None, "192.0.2.5")
-        assert gate.release("ann")
-        await come("ann", None, "192.0.2.9")

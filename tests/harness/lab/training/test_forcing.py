@@ -7,14 +7,11 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from engine.rules.rules import standard_rules
-from engine.simulation.selfplay import play_static_games
 from harness.lab.training.racks import Racks
-from harness.lab.training.shares import FORCED_TURNS, force, missing, room_for
+from harness.lab.training.shares import FORCED_TURNS, force, missing
 from lexicons.alphabet import Alphabet, TileDistribution
 from lexicons.arrays import I64
 from lexicons.leaves import LeaveMatrix
-from lexicons.store import load_lexicon
 
 LETTERS = ("?", *"ABCD")
 TILES = TileDistribution(
@@ -92,24 +89,3 @@ def test_turns_are_chance_and_all_are_used() -> None:
     assert (on[0] == (force(leaves, 300, 1).sizes > 0)).all()
     assert on[0].sum(axis=1).tolist() == [2] * 300
     assert on[0].sum(axis=0).min() > 60  # 100 of each turn are expected
-
-
-def test_there_is_room_for_two_a_game() -> None:
-    leaves = np.tile(racks().by_size[3][:1], (15, 1))
-    assert room_for(7) == 14
-    assert (force(leaves[:14], 7, 1).sizes > 0).sum() == 14
-    with pytest.raises(ValueError, match="15 leaves"):
-        force(leaves, 7, 1)
-
-
-def test_forced_leaves_come_up_in_games() -> None:
-    rules = standard_rules()
-    leave = sorted(rules.distribution.alphabet.tiles("?JQVXZ"))
-    forced = force(np.array([leave] * 200, np.uint8), 100, 1)
-    played = play_static_games(load_lexicon(), rules, games=100, record=True, forced=forced)
-    held = played.results.racks[:, :FORCED_TURNS]
-    has_it = np.ones(held.shape[:2], bool)
-    for tile in leave:
-        has_it &= (held == tile).any(axis=2)
-    assert has_it.sum() > 40  # on later turns its tiles are often gone
-    assert (has_it & (forced.sizes == 0)).sum() <= 2  # chance hardly ever deals it

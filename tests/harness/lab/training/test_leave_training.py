@@ -15,6 +15,8 @@ from leave_trainings import (
     RULES,
     TILES,
     WORDS,
+    Backwards,
+    Mortal,
     Recorder,
     Stopped,
     assert_same,
@@ -26,15 +28,15 @@ from leave_trainings import (
     undisturbed,
 )
 
-from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
 from harness.lab.study_context import Field
+from harness.lab.training.checkpoint import CheckpointError
 from harness.lab.training.leaves import GENERATIONS, Goal, LeaveTraining, RoundDone, TableMade
 from harness.lab.training.racks import Racks
-from harness.lab.training.shares import RackSums, Share, Totals, force, play_share, room_for
+from harness.lab.training.shares import Share, force, play_share, room_for
 from harness.workers import Workers
+from lexicons.alphabet import Alphabet
 from lexicons.leaves import LeaveTable
-from lexicons.store import load_lexicon
 
 # --- shares ---------------------------------------------------------------------------------------
 
@@ -64,23 +66,6 @@ def test_a_share_is_what_its_games_say() -> None:
     found = zip(tally.counts.tolist(), tally.sums.tolist(), strict=True)
     assert dict(zip(tally.racks.tolist(), found, strict=True)) == expected
     assert (tally.games, tally.points) == (30, int(played.scores.sum()))
-
-
-def test_adding_up_makes_no_difference_by_order() -> None:
-    racks = Racks(TILES, RULES.rack_size)
-    ground = Field(few(), RULES, LeaveTable.zero(TILES, RULES.rack_size))
-    tallies: list[RackSums] = [
-        play_share(ground, Share(20, (seed,), racks.by_size[4][:seed])) for seed in range(4)
-    ]
-    one, other = Totals.none(racks), Totals.none(racks)
-    for tally in tallies:
-        one.add(tally)
-    for tally in tallies[::-1]:
-        other.add(tally)
-    for name, value in vars(one).items():
-        assert np.array_equal(value, getattr(other, name)), name
-    assert one.games == 80
-    assert one.counts.sum() == sum(int(tally.counts.sum()) for tally in tallies)
 
 
 # --- rounds and generations -----------------------------------------------------------------------
@@ -168,13 +153,6 @@ def test_a_training_of_minutes() -> None:
     assert Counter(rounds) == {0: 1, 1: 1, 2: 1, 3: 7}
 
 
-def test_a_round_longer_than_the_training() -> None:
-    told: list[RoundDone | TableMade] = []
-    training(Goal(minutes=0.01, seed=1)).run(Recorder(1), told.append, ticking(3_600.0))
-    rounds = [(each.generation, each.seconds_left) for each in told if isinstance(each, RoundDone)]
-    assert rounds == [(0, 10_800.0), (1, 7_200.0), (2, 3_600.0), (3, 0.0)]
-
-
 def test_minutes_of_all_runs_count(tmp_path: Path) -> None:
     checkpoint, told = tmp_path / "t.checkpoint", list[RoundDone | TableMade]()
 
@@ -233,44 +211,98 @@ def test_rare_leaves_are_seen_more_often_with_a_floor() -> None:
     assert without.games == round(GAMES * GENERATIONS[-1]) <= with_floor.games
 
 
-@cache
-def learned() -> LeaveTable:
-    with pytest.MonkeyPatch.context() as patch:  # each writes a table, which takes seconds
-        patch.setattr("harness.lab.training.leaves.GENERATIONS", (0.2, 0.8))
-        training = LeaveTraining(
-            load_lexicon(), standard_rules(), Goal(games=1_500, seed=1, floor=0)
-        )
-        return training.run(Workers(), ignore, ticking(1.0))
-
-
-def test_a_short_training_beats_no_table() -> None:
-    rules = standard_rules()
+def test_a_training_beats_no_table() -> None:
     games = play_static_games(
-        load_lexicon(),
-        rules,
-        learned(),
-        400,
-        seed=5,
-        opponent=LeaveTable.zero(rules.distribution),
-        pairs=True,
-        mirrored=True,
-    )
+        few(), RULES, undisturbed()[0], 400, seed=5, opponent=LeaveTable.zero(TILES, 5),
+        pairs=True, mirrored=True,
+    )  # fmt: skip
     spreads = games.scores[:, 0] - games.scores[:, 1]
     assert np.where(games.begins == 0, spreads, -spreads).mean() > 15
 
 
-def test_what_is_good_to_keep() -> None:
-    alphabet = standard_rules().distribution.alphabet
+# --- stopped and gone on with, the work done in any order -----------------------------------------
 
-    def worth(leave: str) -> float:
-        return learned().value(alphabet.tiles(leave))
 
-    assert worth("") == 0
-    assert 15 < worth("?") < 40
-    assert 3 < worth("S") < 15
-    assert worth("Q") < -2 < worth("QU")
-    assert worth("V") < 0
-    assert worth("EEIO") < -5
-    assert worth("AEINST") > 15
-    assert worth("??") > worth("?")
-    assert np.abs(learned().values).max() < 150_000
+def test_the_order_of_results_makes_no_difference() -> None:
+    one = training()
+    assert_same(one, one.run(Backwards(), ignore, ticking(7.0)))
+
+
+def test_another_seed_is_another_table() -> None:
+    other = training(Goal(games=GAMES, seed=2, floor=20)).run(Workers(), ignore, ticking(1.0))
+    assert (other.values != undisturbed()[0].values).any()
+
+
+def test_killed_in_every_round_and_gone_on_with(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "t.checkpoint"
+    deaths = 0
+    while True:
+        one = training(checkpoint=checkpoint)
+        if deaths:
+            one.resume()
+        before = one.games
+        try:
+            table = one.run(Mortal(), ignore, ticking(1.0))
+        except Stopped:
+            deaths += 1
+            kept = training(checkpoint=checkpoint)
+            kept.resume()
+            assert kept.games > before  # the round that was over is kept, that under way is not
+            continue
+        break
+    assert deaths >= 4
+    assert_same(one, table)
+    assert list(tmp_path.iterdir()) == [checkpoint]
+
+
+def test_a_training_that_is_over_is_gone_on_with_at_its_end(tmp_path: Path) -> None:
+    checkpoint = tmp_path / "t.checkpoint"
+    training(checkpoint=checkpoint).run(Workers(), ignore, ticking(1.0))
+    again = training(checkpoint=checkpoint)
+    again.resume()
+    assert_same(again, again.run(Recorder(0), ignore, ticking(1.0)))
+
+
+SHORT = Goal(games=100, seed=1, floor=0)
+OTHER_GOALS = {
+    "seed": replace(SHORT, seed=2),
+    "games": replace(SHORT, games=101),
+    "floor": replace(SHORT, floor=1),
+    "minutes": replace(SHORT, games=None, minutes=3),
+}
+OTHER_TILES = {
+    "counts": replace(TILES, counts=(2, 13, 8, 12, 6, 1)),
+    "points": replace(TILES, points=(0, 1, 3, 2, 2, 8)),
+    "vowels": replace(TILES, vowels=(False,) * 6),
+    "letters": replace(TILES, alphabet=Alphabet(("?", *"ABCDE"), tuple("?abcde"))),
+}
+
+
+SAID = {"words": "lexicon", "minutes": "games", **dict.fromkeys([*OTHER_TILES, "bonus"], "rules")}
+"""The names of settings, where they are others."""
+
+
+@pytest.fixture(scope="module")
+def checkpoint(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The checkpoint of a training of ``SHORT``, which ``resume`` only reads."""
+    path = tmp_path_factory.mktemp("trained") / "t.checkpoint"
+    training(SHORT, path).run(Workers(), ignore, ticking(1.0))
+    return path
+
+
+@pytest.mark.parametrize("which", ["words", "bonus", *OTHER_GOALS, *OTHER_TILES])
+def test_a_checkpoint_of_another_training_is_refused(checkpoint: Path, which: str) -> None:
+    other = LeaveTraining(
+        lexicon_of(WORDS[1:]) if which == "words" else few(),
+        replace(
+            RULES,
+            distribution=OTHER_TILES.get(which, TILES),
+            bingo_bonus=RULES.bingo_bonus + (which == "bonus"),
+        ),
+        OTHER_GOALS.get(which, SHORT),
+        checkpoint,
+    )
+    says = f"is of a training with {SAID.get(which, which)} .*; go on with the same options, or del"
+    with pytest.raises(CheckpointError, match=says):
+        other.resume()
+    assert other.games == 0

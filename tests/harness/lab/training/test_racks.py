@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache
 from itertools import combinations
 
 import numpy as np
 import pytest
 
 from harness.lab.training.racks import Racks
-from lexicons.alphabet import Alphabet, TileDistribution, load_distribution
-from lexicons.leaves import leave_places
+from lexicons.alphabet import Alphabet, TileDistribution
 
 TINY = [((1, 2, 1, 3), 3), ((2, 1, 0, 2, 3), 4), ((0, 4, 2, 1, 1), 4), ((1, 1, 1, 1), 4)]
 """Tiles of each kind in a full bag, and how many a rack holds."""
@@ -24,11 +22,6 @@ def racks_of(counts: Sequence[int], rack_size: int) -> Racks:
     alphabet = Alphabet(letters, tuple(map(str.lower, letters)))
     ones, none = (1,) * len(counts), (False,) * len(counts)
     return Racks(TileDistribution("few", alphabet, tuple(counts), ones, none), rack_size)
-
-
-@cache
-def english() -> Racks:
-    return Racks(load_distribution())
 
 
 def parts(tiles: Sequence[int], sizes: Sequence[int]) -> set[tuple[int, ...]]:
@@ -71,16 +64,6 @@ def test_each_rack_has_a_number_of_its_own(counts: tuple[int, ...], rack_size: i
     assert max(numbers) < racks.count
 
 
-def test_the_numbers_of_english_racks() -> None:
-    racks = english()
-    numbers = racks.numbers(racks.by_size[-1])
-    assert len(numbers) == 3_199_724
-    assert np.count_nonzero(np.bincount(numbers, minlength=racks.count)) == len(numbers)
-    assert numbers.min() >= 0
-    assert numbers.max() < racks.count
-    assert racks.first == 1_107_568
-
-
 @pytest.mark.parametrize(("counts", "rack_size"), TINY)
 def test_a_leave_is_worth_the_mean_of_all_that_may_be_drawn(
     counts: tuple[int, ...], rack_size: int
@@ -112,44 +95,3 @@ def test_leaves_are_counted_once_a_rack(counts: tuple[int, ...], rack_size: int)
         listed = [expected[tuple(leave)] for leave in matrix.tolist()]
         assert found[places].tolist() == listed
     assert found.sum() == expected.total()
-
-
-def test_no_rack_has_no_leaves() -> None:
-    racks = racks_of((1, 2, 1, 3), 3)
-    assert not racks.samples(np.zeros(racks.count, np.int64)).any()
-
-
-@pytest.mark.parametrize(
-    ("leave", "blanks", "points"),
-    [
-        ("", 7 * 2 / 100, 7 * 187 / 100),
-        ("?", 1 + 6 * 1 / 99, 6 * 187 / 99),
-        ("??", 2.0, 5 * 187 / 98),
-        ("Q", 6 * 2 / 99, 10 + 6 * 177 / 99),
-        ("ES", 5 * 2 / 98, 2 + 5 * 185 / 98),
-        ("AEINST", 2 / 94, 6 + 181 / 94),
-        ("JQXZ??", 2.0, 36 + 151 / 94),
-    ],
-)
-def test_english_leaves_where_each_tile_adds_its_own(
-    leave: str, blanks: float, points: float
-) -> None:
-    """There are 2 blanks and 187 points on 100 tiles."""
-    racks = english()
-    tiles = np.array([sorted(racks.distribution.alphabet.tiles(leave))], np.uint8)
-    (place,) = leave_places(tiles, racks.index)
-    of_blanks, of_points = means_of_blanks_and_points()
-    assert of_blanks[place] == pytest.approx(blanks)
-    assert of_points[place] == pytest.approx(points)
-
-
-@cache
-def means_of_blanks_and_points() -> tuple[np.ndarray[tuple[int]], np.ndarray[tuple[int]]]:
-    """Value racks by their blanks, and by the points on their tiles."""
-    racks = english()
-    held, numbers = racks.by_size[-1], racks.numbers(racks.by_size[-1])
-    worths = np.zeros((2, racks.count))
-    worths[0, numbers] = np.count_nonzero(held == 0, axis=1)
-    for at in range(7):
-        worths[1, numbers] += np.array(racks.distribution.points)[held[:, at]]
-    return racks.means(worths[0]), racks.means(worths[1])

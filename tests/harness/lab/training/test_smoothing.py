@@ -117,31 +117,6 @@ def test_nothing_seen() -> None:
         smooth(samples_of({}), racks())
 
 
-def test_unseen_racks_are_what_their_parts_say() -> None:
-    """A tile that adds 9 points to racks it was seen in adds about that to others, too."""
-    additive = {rack: 30_000 + 9_000 * rack.count("B") for rack in every_rack()}
-    unseen = {"AABB", "?BCD", "ABCC", "AACD", "CCDD"}
-    known = {rack: worth for rack, worth in additive.items() if rack not in unseen}
-    found = smooth(by_chance(known, 200, 15_000), racks()).worths
-    numbers = dict(zip(every_rack(), racks().numbers(racks().by_size[-1]).tolist(), strict=True))
-    for rack in unseen:
-        assert found[numbers[rack]] == pytest.approx(additive[rack], abs=3_000), rack
-
-
-def test_of_an_unknown_tile_nothing_is_said() -> None:
-    """Racks with a D, of which none was seen, lie between what others are."""
-    chance = np.random.default_rng(2)
-    seen = {
-        rack: chance.normal(30_000 + 6_000 * rack.count("?"), 15_000, 50).astype(int).tolist()
-        for rack in every_rack()
-        if "D" not in rack
-    }
-    worths = smoothed(seen)
-    known = [worths[rack] for rack in seen]
-    for rack in set(every_rack()) - set(seen):
-        assert min(known) - 3_000 < worths[rack] < max(known) + 3_000, rack
-
-
 @given(
     st.dictionaries(
         st.sampled_from(every_rack()),
@@ -157,28 +132,6 @@ def test_no_value_is_wild(seen: dict[str, list[int]]) -> None:
     mean = sum(flat) / len(flat)
     far = max(abs(one - mean) for one in flat)
     assert max(abs(worth - mean) for worth in worths.values()) <= SIZE * far + 1
-
-
-def test_much_evidence_wins_over_parts() -> None:
-    """A rack that is a word is worth what was seen of it; seen once, hardly more than others."""
-    worths = dict.fromkeys(every_rack(), 30_000) | {"ABCD": 80_000}
-    often = smooth(by_chance(worths, 5_000, 15_000), racks()).worths
-    numbers = dict(zip(every_rack(), racks().numbers(racks().by_size[-1]).tolist(), strict=True))
-    assert often[numbers["ABCD"]] == pytest.approx(80_000, abs=1_000)
-    assert often[numbers["AABC"]] == pytest.approx(30_000, abs=1_000)
-    chance = np.random.default_rng(3)
-    once = {rack: (30_000 + chance.normal(0, 15_000, 20)).astype(int).tolist()
-            for rack in every_rack()} | {"ABCD": [80_000]}  # fmt: skip
-    assert 30_000 < smoothed(once)["ABCD"] < 50_000
-
-
-def test_a_rack_lies_between_its_samples_and_its_parts() -> None:
-    chance = np.random.default_rng(4)
-    seen = {rack: chance.normal(30_000, 20_000, 5).astype(int).tolist() for rack in every_rack()}
-    before = smoothed(seen)
-    for more in (10_000, 60_000):
-        raised = smoothed(seen | {"ABCD": [one + more for one in seen["ABCD"]]})
-        assert before["ABCD"] < raised["ABCD"] < before["ABCD"] + more
 
 
 @pytest.mark.parametrize("noise", [12_000, 25_000])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from fractions import Fraction
 from functools import cache, reduce
 from operator import add
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 from rollout_positions import scowl
 
-from engine.kernels.moves import EXCHANGE, MAX_PLACED, PASS_MOVE, TILE_BITS
+from engine.kernels.moves import EXCHANGE, MAX_PLACED, TILE_BITS
 from engine.kernels.selfplay import Results
 from engine.rules.rules import standard_rules
 from engine.simulation.selfplay import play_static_games
@@ -35,7 +36,6 @@ from lexicons.win_probability import WinProbabilities
 
 RULES = standard_rules()
 MOST_UNSEEN = 93
-ROOM = 64
 
 
 @cache
@@ -44,86 +44,15 @@ def played() -> Results:
     return play_static_games(scowl(), RULES, leaves, 200, seed=7, record=True).results
 
 
-def placing(count: int) -> int:
-    """Pack a placement of so many tiles somewhere."""
-    return sum(1 << TILE_BITS * (MAX_PLACED - 1 - at) for at in range(count))
-
-
-def recorded(scores: tuple[int, int], turns: list[tuple[int, int, int, int, int]]) -> Results:
-    """Give a game by turn: spread, bag, worth of the leave, size of the rack, packed move."""
-    spreads, bags, leaves, sizes, moves = (
-        np.array([[*column, *[0] * (ROOM - len(column))]]) for column in zip(*turns, strict=True)
-    )
-    return Results(
-        scores=np.array([scores], np.int32),
-        bingos=np.zeros((1, 2), np.int32),
-        turns=np.array([len(turns)], np.int32),
-        moves=moves.astype(np.uint64),
-        racks=np.zeros((1, ROOM, MAX_PLACED), np.uint8),
-        sizes=sizes.astype(np.uint8),
-        equities=np.zeros((1, ROOM), np.int32),
-        spreads=spreads.astype(np.int32),
-        bags=bags.astype(np.int32),
-        leaves=leaves.astype(np.int32),
-    )
-
-
-GAME = recorded(
-    (50, 41),
-    [
-        (0, 86, 2_500, 7, placing(5)),
-        (-20, 81, -1_000, 7, int(EXCHANGE) | placing(3)),
-        (20, 81, 9_000, 7, int(PASS_MOVE)),
-        (-20, 81, 4_000, 7, placing(2)),
-        (400, 0, 3_000, 7, placing(1)),
-        (-400, 0, 0, 6, placing(6)),
-    ],
-)
-
-
-def test_leaves_kept_count_for_whoever_kept_them_and_nothing_once_the_bag_is_empty() -> None:
-    expected = [0, -22, 24, -30, 400, -400]  # −22.5, 23.5 and −30.0: half to even
-    assert effective_spreads(GAME)[0, :6].tolist() == expected
-
-
-def test_unseen_are_the_tiles_neither_played_nor_held() -> None:
-    assert unseen_tiles(GAME, RULES)[0, :6].tolist() == [93, 88, 88, 88, 86, 86]
-
-
-def test_each_turn_is_tallied_once_by_who_won_in_the_end() -> None:
-    tally = tally_results(GAME, RULES)
-    at = {
-        (int(spread) - MOST_SPREAD, int(unseen) + 1): (
-            int(tally.games[spread, unseen]),
-            int(tally.half_wins[spread, unseen]),
-        )
-        for spread, unseen in np.argwhere(tally.games)
-    }
-    assert at == {
-        (0, 93): (1, 2),
-        (-22, 88): (1, 0),
-        (24, 88): (1, 2),
-        (-30, 88): (1, 0),
-        (300, 86): (1, 2),
-        (-300, 86): (1, 0),
-    }
-
-
-def test_a_tie_is_half_a_win_for_both() -> None:
-    tally = tally_results(GAME._replace(scores=np.array([[7, 7]], np.int32)), RULES)
-    assert (tally.half_wins == tally.games).all()
-
-
-def test_games_that_were_not_recorded_to_the_end() -> None:
-    with pytest.raises(ValueError, match="65 turns"):
-        tally_results(GAME._replace(turns=np.array([ROOM + 1], np.int32)), RULES)
-
-
-def test_spreads_and_unseen_tiles_of_games_are_those_of_plain_python() -> None:
+def test_what_is_tallied_of_games_is_what_plain_python_tallies() -> None:
     results = played()
+    results = results._replace(scores=results.scores.copy())
+    results.scores[:5] = 300  # ties, half a win for both
     spreads, unseen = effective_spreads(results), unseen_tiles(results, RULES)
+    expected: Counter[tuple[int, int]] = Counter()
     for game, turns in enumerate(results.turns.tolist()):
         held, ended = [7, 7], turns - 1
+        ahead = int(results.scores[game, 0] - results.scores[game, 1])
         for turn in range(turns):
             bag = int(results.bags[game, turn])
             mine = int(results.leaves[game, turn - 2]) if turn > 1 else 0
@@ -133,6 +62,10 @@ def test_spreads_and_unseen_tiles_of_games_are_those_of_plain_python() -> None:
             assert results.sizes[game, turn] == held[turn % 2]
             assert unseen[game, turn] == bag + held[1 - turn % 2]
             assert (bag == 0) == (unseen[game, turn] <= RULES.rack_size)
+            far = min(max(int(spreads[game, turn]), -MOST_SPREAD), MOST_SPREAD) + MOST_SPREAD
+            expected[far, int(unseen[game, turn]) - 1] += 1 + int(
+                np.sign(-ahead if turn % 2 else ahead)
+            )
             move = int(results.moves[game, turn])
             if move < int(EXCHANGE):
                 held[turn % 2] -= sum(
@@ -140,14 +73,14 @@ def test_spreads_and_unseen_tiles_of_games_are_those_of_plain_python() -> None:
                 )
             if turn < ended:
                 held[turn % 2] += bag - int(results.bags[game, turn + 1])
-
-
-def test_no_turn_of_a_game_is_lost() -> None:
-    tally = tally_results(played(), RULES)
-    assert tally.games.shape == (2 * MOST_SPREAD + 1, MOST_UNSEEN)
-    assert tally.games.sum() == played().turns.sum()
-    assert (tally.half_wins <= 2 * tally.games).all()
-    assert tally.games[MOST_SPREAD, MOST_UNSEEN - 1] >= len(played().turns)  # every first turn
+    tally = tally_results(results, RULES)
+    half_wins = {
+        at: int(tally.half_wins[at]) for at in zip(*np.nonzero(tally.half_wins), strict=True)
+    }
+    assert half_wins == +expected
+    assert tally.games.sum() == results.turns.sum()
+    with pytest.raises(ValueError, match=r"\d+ turns"):
+        tally_results(results._replace(turns=results.turns + 1_000), RULES)
 
 
 @pytest.mark.parametrize("games", [1, GAMES_A_SHARE, 2 * GAMES_A_SHARE + 1])
@@ -191,13 +124,6 @@ def test_probabilities_never_fall_when_the_spread_grows(tally: WinCounts) -> Non
     assert (np.diff(table.values, axis=0) >= 0).all()
     assert table.values.min() >= 0
     assert table.values.max() <= 1
-
-
-def test_where_nothing_was_seen_far_spreads_decide() -> None:
-    values = fit_win_probabilities(nothing()).values
-    assert values[0].max() < 0.002
-    assert values[-1].min() > 0.998
-    assert values[MOST_SPREAD].tolist() == [0.5] * MOST_UNSEEN
 
 
 def test_what_is_even_is_fitted_as_even() -> None:

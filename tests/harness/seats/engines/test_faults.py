@@ -3,30 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import signal
-import subprocess
-import sys
-import time
-from pathlib import Path
 
 import pytest
-from engine_games import HASTY, LONG, SHORT, EngineGames, engine_seat, marked, play_engine
+from engine_games import HASTY, LONG, SHORT, EngineGames, play_engine
 from passing_seats import Passer
-from tables import MINUTE, NONCES, Play
 
 from bot.equipment import Equipment
 from bot.seat_text import parse_seat
 from harness.arbiter.scorebook import Scorebook
-from harness.arbiter.seat import Came, Gone, Noted, Ruled, Said, SeatEvent, TimeGift
 from harness.seats.engines.engine import Engine
 from harness.seats.engines.engine_seat import EngineSeat
 from harness.seats.engines.process import EngineFailed
 from harness.seats.seat_factory import SeatMaker
-from protocol.messages import Move, Ready
 from protocol.parts import TimeControl
-
-ROOT = Path(__file__).parents[4]
 
 TWICE_CRASHED = ["crash", "crash"]
 
@@ -178,77 +167,3 @@ async def test_a_seat_that_is_stopped_while_it_cleans_up_ends_its_engine(
     await session.begun.wait()
     await seat.stop()
     assert engine.is_closed
-
-
-# --- a millisecond --------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("late_ms", "outcome"), [(0, None), (1, "time")])
-async def test_one_millisecond_late_is_late(
-    games: EngineGames, late_ms: int, outcome: str | None
-) -> None:
-    play = Play(TimeControl(initial_ms=MINUTE, max_overtime_ms=0), own_nonces=(NONCES[0], None))
-    happened: asyncio.Queue[SeatEvent] = asyncio.Queue()
-    seat = engine_seat(games.seat(), games.lexicon)
-    seat.start(happened.put_nowait)
-    play.come(0)
-    play.come(1)
-    play.ready(1)
-    told = 0
-    while not isinstance(message := await _said(happened), Move):
-        if isinstance(message, Ready):
-            play.say(0, message)
-        for to, said in play.sent[told:]:
-            if to == 0:
-                seat.send(said)
-        told = len(play.sent)
-    play.now += MINUTE + late_ms
-    play.say(0, message)
-    await seat.stop()
-    assert (play.book.ended.outcome if play.book.ended else None) == outcome
-
-
-async def _said(happened: asyncio.Queue[SeatEvent]) -> object:
-    match await happened.get():
-        case Said(message=message):
-            return message
-        case Came():
-            return None
-        case Gone() | Noted() | TimeGift() | Ruled() as wrong:
-            raise AssertionError(wrong)
-
-
-# --- the host -------------------------------------------------------------------------------------
-
-HOST = """
-import asyncio, sys
-from pathlib import Path
-from engine_games import engine_seat, play_engine
-from passing_seats import Passer
-from lexicons.store import load_lexicon
-from protocol.parts import TimeControl
-
-words = load_lexicon()
-seat = engine_seat(sys.argv[1], words)
-asyncio.run(play_engine(seat, Passer(), TimeControl(), words, Path(sys.argv[2])))
-"""
-
-
-def test_a_host_that_is_killed_leaves_nothing_either(games: EngineGames) -> None:
-    seat = games.seat(fault="children+deaf+hang")
-    path = os.pathsep.join((str(ROOT), str(ROOT / "tests")))
-    command = [sys.executable, "-c", HOST, seat, str(games.folder)]
-    host = subprocess.Popen(command, cwd=ROOT, env={**os.environ, "PYTHONPATH": path})
-    try:
-        until = time.monotonic() + 60
-        while not (games.log.exists() and "go auto" in games.log.read_text(encoding="utf-8")):
-            assert host.poll() is None
-            assert time.monotonic() < until
-            time.sleep(0.02)
-        assert len(games.left()) >= 4, "the host, the guard, the engine and its children"
-    finally:
-        os.kill(host.pid, signal.SIGKILL)
-        host.wait()
-    while marked(games.mark):
-        assert time.monotonic() < until
-        time.sleep(0.02)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import resource
 import subprocess
@@ -22,21 +23,21 @@ from bot.player import Budget, Choice
 from bot.registry import SeatError
 from bot.seat.offers import Declined
 from bot.seat_text import parse_seat
-from engine.notation.move_text import format_move, parse_move
-from engine.rules.bag import Bag, DrawStream
-from engine.rules.game import Game
-from engine.rules.moves import PASS, Exchange
-from engine.rules.rules import standard_rules
+from engine.rules.moves import PASS
 from harness.arbiter.records import Ended
 from harness.seats.engines import Context, engine_for
 from harness.seats.engines.files import FileExchange as Files
+from harness.seats.engines.files_host import FilesHost
 from lexicons.store import load_lexicon
+from protocol.channel import ChannelClosed
+from protocol.errors import PeerError
+from protocol.messages import Decline, GameOver, Message, Move, NewGame, Ready, Refused, YourTurn
 from protocol.parts import TimeControl
 
-LEXICON, RULES = load_lexicon(), standard_rules()
-ALPHABET = RULES.distribution.alphabet
+LEXICON = load_lexicon()
 VIEW = view_at(opening("AEINRST"))
 BOT = Path(folder_bot.__file__)
+NAMES = "ann", "bob"
 
 
 @contextmanager
@@ -55,34 +56,42 @@ def in_words(path: Path) -> list[list[str]]:
     return [line[1:] for line in lines if line[:1] == lines[-1][:1]] if lines else []
 
 
-# --- a match of ours, and bots of others ----------------------------------------------------------
+# --- whole games ----------------------------------------------------------------------------------
 
 
-async def hosted(folder: Path, manners: tuple[str, str], time: TimeControl) -> tuple[Ended, int]:
-    """Host a game between two programs behind files; how it ended, and after how many turns."""
-    ann, bob = (
-        engine_seat(f"files:{folder}?out=to-{name}&in=from-{name}&name={name}", LEXICON)
-        for name in ("ann", "bob")
-    )
+async def hosted(folder: Path, manners: tuple[str, str], time: TimeControl) -> Ended:
+    """Host a game between programs behind files, each in a folder of its own; give its end.
+
+    A program's manners are those of ``folder_bot.py``, or it is ``ours``, which has to end well.
+    """
+    ann, bob = (engine_seat(f"files:{folder}/{name}?name={name}", LEXICON) for name in NAMES)
     with ExitStack() as stack:
-        for name, manner in zip(("ann", "bob"), manners, strict=True):
-            command = (sys.executable, BOT, folder, f"to-{name}", f"from-{name}", manner)
-            stack.enter_context(running(*command))
+        for name, manner in zip(NAMES, manners, strict=True):
+            (folder / name).mkdir()
+            theirs = sys.executable, BOT, folder / name, "host.txt", "bot.txt", manner
+            ours = (*COMMAND, "files", folder / name, "--bot", "static")
+            process = stack.enter_context(running(*(ours if manner == "ours" else theirs)))
         book = await play_engine(ann, bob, time, LEXICON, folder)
-    assert book.ended is not None
-    return book.ended, len(book.turns)
+        assert book.ended is not None
+        if manners[-1] == "ours":
+            other, own = book.ended.scores
+            out, _ = await asyncio.to_thread(process.communicate, timeout=60)
+            assert (process.returncode, out.split()[0]) == (0, f"{own}–{other}")
+    return book.ended
 
 
-async def test_a_match_host_plays_a_whole_game_with_programs_that_poll(tmp_path: Path) -> None:
-    ended, turns = await hosted(tmp_path, ("neat", "messy"), TimeControl())
-    assert ended.outcome in ("out", "zeroes"), ended
-    assert ended.faults == ()
+@pytest.mark.parametrize("manners", [("neat", "messy"), ("neat", "ours")])
+async def test_a_match_plays_a_whole_game_with_programs_that_poll(
+    tmp_path: Path, manners: tuple[str, str]
+) -> None:
+    ended = await hosted(tmp_path, manners, TimeControl())
+    assert (ended.outcome in ("out", "zeroes"), ended.faults) == (True, ()), ended
     for name, seat in (("ann", 0), ("bob", 1)):
-        told = in_words(tmp_path / f"to-{name}")
+        told = in_words(tmp_path / name / "host.txt")
         assert [int(number) for number, *_ in told] == list(range(len(told)))
         what = [line[1] for line in told]
         assert what[:2] == ["game", "rack"]
-        assert what.count("you") + what.count("opponent") == turns > 10
+        assert what.count("you") + what.count("opponent") > 10
         assert what.count("move") == what.count("you") == what.count("rack") - 1
         scores = str(ended.scores[seat]), str(ended.scores[1 - seat])
         assert told[-1][1:] == ["over", ended.outcome, *scores, *ended.message.split()]
@@ -92,87 +101,9 @@ async def test_a_match_host_plays_a_whole_game_with_programs_that_poll(tmp_path:
 
 async def test_who_says_nothing_loses_on_time(tmp_path: Path) -> None:
     time = TimeControl(initial_ms=100, max_overtime_ms=0)
-    ended, _ = await hosted(tmp_path, ("silent", "neat"), time)
+    ended = await hosted(tmp_path, ("silent", "neat"), time)
     assert (ended.outcome, ended.winner) == ("time", 1)
-    assert in_words(tmp_path / "to-ann")[-1][1:3] == ["over", "time"]
-
-
-# --- a host of others, and a bot of ours ----------------------------------------------------------
-
-
-class OldHost:
-    """A program that deals and keeps score, and has the other seat played through files."""
-
-    def __init__(self, folder: Path, name: str) -> None:
-        self.name, self.number = name, 0
-        self.out, self.in_ = folder / "host.txt", folder / "bot.txt"
-        self.rest = b""
-
-    def say(self, line: str) -> int:
-        """Write the rest of the last line, and this one but for its end."""
-        content = f"{self.name} {self.number}  {line}\r\n".encode()
-        with self.out.open("ab") as file:
-            file.write(self.rest + content)
-        self.number += 1
-        return self.number - 1
-
-    async def answer(self, number: int) -> str:
-        while True:
-            await asyncio.sleep(0.005)
-            for line in self.in_.read_text().splitlines() if self.in_.exists() else ():
-                if line.startswith(f"{self.name} {number} "):
-                    return line.split(maxsplit=2)[2]
-
-    async def play(self, seat: int) -> Game:
-        """Play a game; the bot has the seat, and its first move is sent back."""
-        game = Game.start(RULES, Bag.shuffled(RULES.distribution, DrawStream(self.name.encode())))
-        seats = ("first", "second")
-        offered = self.say(f"game {seats[seat]} 60000 SCOWL")
-        assert await self.answer(offered) == "ready"
-        self.say(f"rack {ALPHABET.text(game.position.racks[seat])}")
-        own: list[list[str]] = []
-        refused = ""
-        while game.over is None:
-            on_turn, board = game.position.on_turn, game.position.board
-            if on_turn == seat:
-                text = await self.answer(self.say("move 60000 60000"))
-                if not refused:
-                    refused = text
-                    self.say("refused because I say so")
-                    continue
-            else:
-                rack = ALPHABET.text(game.position.racks[on_turn])
-                text = folder_bot.move([*own, ["", "", "rack", rack]])
-            assert text != refused
-            game = game.play(parse_move(text, board, ALPHABET), LEXICON.graph.contains)
-            turn = game.turns[-1]
-            move = format_move(turn.move, ALPHABET)
-            fields = f"{turn.score} {turn.total}"
-            own.append(["", "", "you", *fields.split(), *move.split()])
-            if on_turn == seat:
-                self.say(f"you {fields} {move}")
-                self.say(f"rack {ALPHABET.text(game.position.racks[seat])}")
-            else:
-                shown = f"-{len(move) - 1}" if isinstance(turn.move, Exchange) else move
-                self.say(f"opponent {fields} {shown}")
-        scores = game.position.scores
-        self.say(f"over {game.over.reason} {scores[seat]} {scores[1 - seat]} that was it")
-        return game
-
-
-async def test_a_bot_of_ours_plays_for_a_host_that_polls(tmp_path: Path) -> None:
-    (tmp_path / "host.txt").write_text("old 0 game first 1000 -\nold 1 over out 3 4\nold 9 move 1")
-    (tmp_path / "bot.txt").write_text("old 3 8D LEFT\n")
-    command = (*COMMAND, "files", tmp_path, "--bot", "static")
-    with running(*command) as bot:
-        (tmp_path / "host.txt").write_text("")  # it begins anew
-        game = await OldHost(tmp_path, "new").play(1)
-        out, _ = bot.communicate(timeout=60)
-        assert bot.returncode == 0
-    assert game.over is not None
-    other, own = game.position.scores
-    assert own > other
-    assert out == f"{own}–{other}  {game.over.reason}: that was it\n"
+    assert in_words(tmp_path / "ann" / "host.txt")[-1][1:3] == ["over", "time"]
 
 
 # --- what may lie in the files --------------------------------------------------------------------
@@ -270,16 +201,11 @@ async def test_a_bot_that_never_stops_writing_keeps_nobody_waiting(
     await engine.close()
 
 
-async def test_a_game_that_begins_in_a_position_is_declined(tmp_path: Path) -> None:
+async def test_what_is_not_played(tmp_path: Path) -> None:
     engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
     begun = replace(VIEW, position=replace(VIEW.position, scores=(20, 5)))
     with pytest.raises(Declined, match="ann can only begin on an empty board"):
         await engine.start(begun)
-    await engine.close()
-
-
-async def test_a_bot_that_will_not_play(tmp_path: Path) -> None:
-    engine = engine_for(parse_seat(f"files:{tmp_path}"), Context("ann", "scowl", LEXICON))
     starting = asyncio.create_task(engine.start(VIEW))
     (tmp_path / "bot.txt").write_text(f"{await asked(tmp_path / 'host.txt', 'game')} declined by\n")
     with pytest.raises(Declined, match="ann says: declined by"):
@@ -328,3 +254,131 @@ async def test_pipes_are_no_files(tmp_path: Path) -> None:
         with pytest.raises(OSError, match=r"seek|No such device"):
             await engine.start(VIEW)
         await engine.close()
+
+
+# --- what hosts of others may write ---------------------------------------------------------------
+
+
+async def hear(host: FilesHost, answer: Callable[[str], Message]) -> list[Message]:
+    """Let a bot hear what a host wrote; it answers the offer, and passes when it is asked."""
+    messages: list[Message] = []
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(0.2):
+            while True:
+                message = (await host.receive()).content
+                assert not isinstance(message, PeerError)
+                messages.append(message)
+                match message:
+                    case NewGame(game=game):
+                        await host.send(answer(game))
+                    case YourTurn(game=game, seq=seq, attempt=attempt):
+                        await host.send(Move(game=game, seq=seq, attempt=attempt, move="-"))
+    return messages
+
+
+def ready(game: str) -> Ready:
+    return Ready(game=game)
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Iterator[FilesHost]:
+    files = Files(tmp_path, "bot.txt", "host.txt")
+    files.open()
+    yield FilesHost(files, load_lexicon(), games=2)
+    files.close()
+
+
+MIDGAME = (
+    *("a 0 game first 9000 -", "a 1 rack ABCDEFG", "a 2 move 9000 9000"),
+    *("b 0 game second 9000 scowl", "b 1 rack ABCDEF?", "b 2 opponent 4 4 8G AT"),
+    *("b 3 move 9000 8000", "b 4 you 6 6 G8 .D", "noise", "b 5 rack ABCEFG?"),
+    *("b 6 opponent 0 4 -3", "b 7 move 8500 7500"),
+)
+
+
+def write(folder: Path, *lines: str) -> None:
+    with (folder / "host.txt").open("a") as file:
+        file.write("".join(f"{line}\n" for line in lines))
+
+
+async def test_a_bot_that_comes_in_mid_game_is_told_all_of_it(
+    host: FilesHost, tmp_path: Path
+) -> None:
+    write(tmp_path, *MIDGAME)
+    messages = await hear(host, ready)
+    names = [type(one).__name__ for one in messages]
+    assert names == ["NewGame", "Started", "Played", "Played", "Played", "YourTurn"]
+    turn = messages[-1]
+    assert isinstance(turn, YourTurn)
+    assert (turn.rack, turn.bag, turn.clocks) == ("?ABCEFG", 83, (7_500, 8_500))
+    assert " ?ABCEFG/ 6/4 1" in turn.position
+    assert (tmp_path / "bot.txt").read_text() == "b 0 ready\nb 7 -\n"
+    write(tmp_path, "b 8 over out 6 -2 he left", "c 0 game first 10 -", "c 1 over out 0 0")
+    over, *more = await hear(host, ready)
+    assert isinstance(over, GameOver)
+    assert (over.scores, over.winner, over.message, more) == ((-2, 6), 1, "he left", [])
+    write(tmp_path, "d 0 game first 10 -", "d 1 rack ABC", "e 0 game first 10 -")
+    (offer,) = await hear(host, ready)
+    assert isinstance(offer, NewGame)
+    assert (offer.game, offer.you) == ("e", 0)
+
+
+async def test_a_move_that_is_refused_is_chosen_anew(host: FilesHost, tmp_path: Path) -> None:
+    write(tmp_path, *MIDGAME)
+    await hear(host, ready)
+    write(tmp_path, "b 8 refused because I say so", "b 9 move 8000 7000")
+    (refused,) = await hear(host, ready)
+    assert isinstance(refused, Refused)
+    assert (refused.attempt, refused.message) == (1, "because I say so")
+    await host.send(Move(game="b", seq=refused.seq, attempt=2, move="-A"))
+    assert (tmp_path / "bot.txt").read_text().endswith("b 7 -\nb 9 -A\n")
+
+
+async def test_a_game_is_over_once(host: FilesHost, tmp_path: Path) -> None:
+    write(tmp_path, *MIDGAME)
+    await hear(host, ready)
+    write(tmp_path, "b 8 over out 6 4 that was it", "b 9 over out 6 4 that was it")
+    assert [type(one) for one in await hear(host, ready)] == [GameOver]
+    assert host.games == 1
+
+
+async def test_a_bot_says_why_it_will_not_play(host: FilesHost, tmp_path: Path) -> None:
+    write(tmp_path, *MIDGAME)
+    await hear(host, lambda game: Decline(game=game, code="x", message="no\ntime"))
+    write(tmp_path, "c 0 game first 9000 TWL06")
+    assert await hear(host, ready) == []
+    assert (tmp_path / "bot.txt").read_text().splitlines() == [
+        "b 0 declined no time",
+        "c 0 declined the lexicon TWL06 is not here, scowl is",
+    ]
+
+
+async def test_a_host_that_never_stops_writing_keeps_nobody_waiting(
+    host: FilesHost, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = iter([True] * 10)
+    monkeypatch.setattr(Files, "look", lambda _files: next(looks))
+    waiting = asyncio.create_task(host.receive())
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    assert len(list(looks)) == 9
+    waiting.cancel()
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("b 8 move soon", "none of rack, opponent"),
+        ("b 8 opponent 5 9 8D WORDS", "8G holds A"),
+        ("b 8 rack A1", "'1' at character 2"),
+        ("b 8 you 5 9 8Z AT", "off the board"),
+        ("b 8 opponent ten 4 -", "invalid literal"),
+        ("c 0 game 1 -", "offers no game"),
+    ],
+)
+async def test_what_a_host_writes_that_makes_no_sense(
+    host: FilesHost, tmp_path: Path, line: str, sentence: str
+) -> None:
+    write(tmp_path, *MIDGAME, line)
+    with pytest.raises(ChannelClosed, match=rf"host\.txt: .*{sentence}"):
+        await hear(host, ready)

@@ -26,13 +26,7 @@ from harness.seats.engines import Context, engine_for
 from harness.seats.engines.engine import EngineChoice
 from harness.seats.engines.process import EngineFailed, EngineProcess
 from harness.seats.engines.siu import SiuEngine
-from harness.seats.engines.siu_terms import (
-    SearchResults,
-    game_so_far,
-    same_lexicon,
-    score_error,
-    trial,
-)
+from harness.seats.engines.siu_terms import SearchResults, game_so_far, score_error, trial
 from protocol.channel import now_ms
 from protocol.siu.answers import InfoGen
 
@@ -145,12 +139,16 @@ async def test_half_a_move_is_no_move(games: EngineGames) -> None:
     await it.close()
 
 
-async def test_endless_moves_are_not_kept(games: EngineGames) -> None:
+async def test_of_endless_moves_some_are_kept(
+    games: EngineGames, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("harness.seats.engines.siu_terms.MOST_MOVES", 2)
     it, found = games.engine(), SearchResults()
-    lines = (f"info gen move {move} score 1 eq 1 leave" for move in ("8D.AT", "8D." + "A" * 9_000))
+    moves = ("8D.AT", 1), ("8D." + "A" * 9_000, 1), ("8D.TA", 1), ("8D.AA", 1), ("8D.AT", 2)
+    lines = (f"info gen move {move} score {score} eq 1 leave" for move, score in moves)
     it.process = await EngineProcess.start(["printf", "%s\n", *lines, "bestmove pass"], name="it")
     await it._best_within(60, found)
-    assert list(found._generated) == ["8D.AT"]
+    assert [(it.move, it.score) for it in found._generated.values()] == [("8D.AT", 2), ("8D.TA", 1)]
     await it.close()
 
 
@@ -168,14 +166,6 @@ def test_the_arbiter_reads_a_faulty_placement_and_never_takes_it() -> None:
 async def test_a_move_in_our_terms_is_refused_with_the_engines_form(games: EngineGames) -> None:
     book = await games.play(games.seat(moves="8D HOUSE"))
     assert "8D.HOUSE" in book.evidence[0].splitlines()[0]
-
-
-def test_of_ever_new_moves_some_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("harness.seats.engines.siu_terms.MOST_MOVES", 2)
-    found = SearchResults()
-    for move, score in (("8D.AT", 1), ("8D.TA", 1), ("8D.AA", 1), ("8D.AT", 2)):
-        found.take(InfoGen(move, score, 1.0, ""))
-    assert [(it.move, it.score) for it in found._generated.values()] == [("8D.AT", 2), ("8D.TA", 1)]
 
 
 async def test_of_endless_options_and_complaints_some_are_kept(
@@ -217,63 +207,44 @@ async def test_a_search_that_was_given_up_is_ended_before_the_next(games: Engine
     await it.close()
     assert isinstance(answer, EngineChoice)
     assert answer.move == Exchange(tiles("A"))
-    assert [line for line in games.heard() if line in ("stop", "isready")][-3:] == [
-        *("stop", "isready", "stop"),
-    ]
+    said = [line for line in games.heard() if line in ("stop", "isready")]
+    assert said[-3:] == ["stop", "isready", "stop"]
 
 
 # --- what it must be ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("query", "told", "code", "says"),
+    ("query", "told", "rules", "code", "says"),
     [
-        ("", {"lexicon": "CSW24"}, "unknown_lexicon", "'CSW24'"),
-        ("", {"fault": "no-lexicon"}, "unknown_lexicon", "Lexicon=scowl.* no lexicon of that name"),
-        ("Book=x", {}, "unsupported_option", "'Book'"),
-        ("Style=mad", {}, "unsupported_option", "'mad'"),
-        ("Threads=9", {}, "unsupported_option", "Threads"),
-        ("mode=sim", {"capability": "auto gen"}, "unsupported_option", "'go sim'"),
-        ("", {"capability": "infer"}, "unsupported_option", "'go auto | sim | gen'"),
+        ("", {"lexicon": "CSW24"}, "english", "unknown_lexicon", "'CSW24'"),
+        ("", {"fault": "no-lexicon"}, "english", "unknown_lexicon", "no lexicon of that name"),
+        ("Book=x", {}, "english", "unsupported_option", "'Book'"),
+        ("Style=mad", {}, "english", "unsupported_option", "'mad'"),
+        ("Threads=9", {}, "english", "unsupported_option", "Threads"),
+        ("mode=sim", {"capability": "auto gen"}, "english", "unsupported_option", "'go sim'"),
+        ("", {"capability": "infer"}, "english", "unsupported_option", "'go auto | sim | gen'"),
+        ("", {}, "french", "unsupported_rules", "no option LetterDistribution.* tiles french"),
+        ("", {"tiles": "english,german"}, "french", "unsupported_rules", "LetterDistribution"),
+        ("", {"tiles": "english-super"}, "super", "unsupported_rules", "rules super: .* 8G.AE"),
     ],
 )
 async def test_what_an_engine_can_not_play_is_found_before_the_game(
-    games: EngineGames, query: str, told: dict[str, str], code: str, says: str
+    games: EngineGames, query: str, told: dict[str, str], rules: str, code: str, says: str
 ) -> None:
     it = games.engine(query, **told)
     with pytest.raises(Declined, match=says) as found:
-        await it.start(VIEW)
-    await it.close()
-    assert found.value.code == code
-
-
-@pytest.mark.parametrize(
-    ("tiles", "rules", "says"),
-    [
-        (None, "french", "no option LetterDistribution, so it can't be told the tiles french"),
-        ("english,german", "french", "LetterDistribution"),
-        ("english-super", "super", r"by the rules super: .* it lists 8G.AE: .*"),
-    ],
-)
-async def test_tiles_and_boards_that_an_engine_lacks_are_found_before_the_game(
-    games: EngineGames, tiles: str | None, rules: str, says: str
-) -> None:
-    it = games.engine(**({} if tiles is None else {"tiles": tiles}))
-    with pytest.raises(Declined, match=says) as found:
         await it.start(replace(VIEW, rules=load_rules(rules)))
     await it.close()
-    assert found.value.code == "unsupported_rules"
+    assert found.value.code == code
 
 
 def test_the_rules_are_in_the_question() -> None:
     begun = Position(Board.empty(RULES.layout), ((), ()), (0, 0))
     spanish = load_rules("spanish")
-    line = game_so_far(replace(VIEW, rules=spanish), begun, {}).line()
-    assert line.startswith(f"position cgp {EMPTY} / 0/0 0 ld spanish; bb 50; etl 1; mcnz 12; moves")
-    assert (
-        read_position(game_so_far(replace(VIEW, rules=spanish), begun, {}), SiuSettings()).rules
-        == spanish
-    )
+    told = game_so_far(replace(VIEW, rules=spanish), begun, {})
+    assert f"{EMPTY} / 0/0 0 ld spanish; bb 50; etl 1; mcnz 12; moves" in told.line()
+    assert read_position(told, SiuSettings()).rules == spanish
     larger = replace(load_rules("super"), scoreless_limit=4)
     told = trial(larger)
     assert told.cgp.endswith("ld english-super; bdn super; bb 50; etl 7; mcnz 4;")
@@ -327,11 +298,6 @@ async def test_an_engine_that_will_do(
 ) -> None:
     await answered(games.engine(query, **told), VIEW, in_ms(60_000, 90_000))
     assert games.heard()[-1].startswith(goes)
-
-
-def test_lexicons_are_the_same_by_their_name() -> None:
-    assert same_lexicon("CSW24", "/data/lexica/csw24.kwg")
-    assert not same_lexicon("CSW24", "CSW21")
 
 
 @pytest.mark.parametrize(
