@@ -466,10 +466,12 @@ async def test_names_and_texts_of_all_kinds_are_text(running: Running, shown: Op
             board = page.locator("tile-board .tile > span:first-child")
             assert await board.all_inner_texts() == ["CH", "O", "LL"], "tiles of any alphabet"
     assert {url.split("/")[2] for url in shown.asked} == {f"127.0.0.1:{running.port}"}
+    assert shown.said == []
     markup = (
         "() => { try { document.body.innerHTML = '<b>'; } catch (error) { return error.name } }"
     )
     assert await page.evaluate(markup) == "TypeError", "the browser takes no text for markup"
+    shown.said.clear()  # of that
 
 
 async def test_nobody_is_kept_out(running: Running, shown: Opened) -> None:
