@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from e2e.analysing import Counted
 from e2e.browsing import DESK, check_layout, opened
-from e2e.test_play_page import Person, Running, by_touch
+from e2e.test_play_page import Lay, Person, Running, by_keyboard, by_touch
 
 from bot.equipment import Equipment
 from harness.game_kinds import MAIN, GameKind
@@ -36,13 +36,15 @@ async def running(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Run
 
 
 class Visitor(Person):
-    """Who plays casual games, by touch."""
+    """Who plays casual games, by touch or by keyboard."""
 
     def button(self, name: str) -> Locator:
         return self.page.get_by_role("button", name=name, exact=True)
 
-    async def press(self, name: str) -> None:
-        await self.button(name).tap()
+    async def press(self, what: str | Locator) -> None:
+        """Press a button, by its name, or a link."""
+        place = self.button(what) if isinstance(what, str) else what
+        await (place.press("Enter") if self.lay is by_keyboard else place.tap())
 
     async def come(self) -> None:
         await self.shown.go(f"http://127.0.0.1:{self.running.port}/#/play")
@@ -55,16 +57,21 @@ class Visitor(Person):
         await self.asked()
 
 
-async def visitor(running: Running, browser: Browser, name: str, **options: Any) -> Visitor:
-    """Have somebody come with a phone."""
-    shown = await opened(browser, PHONE, has_touch=True, **options)
-    come = Visitor(running, shown, name, by_touch)
+async def visitor(
+    running: Running, browser: Browser, name: str, lay: Lay = by_touch, **options: Any
+) -> Visitor:
+    """Have somebody come, with a phone or a keyboard."""
+    shown = await opened(
+        browser, DESK if lay is by_keyboard else PHONE, has_touch=lay is by_touch, **options
+    )
+    come = Visitor(running, shown, name, lay)
     await come.come()
     return come
 
 
-async def test_a_casual_game(running: Running, browser: Browser) -> None:
-    ann = await visitor(running, browser, "tess")
+@pytest.mark.parametrize(("name", "lay"), [("kay", by_keyboard), ("tess", by_touch)])
+async def test_a_casual_game(running: Running, browser: Browser, name: str, lay: Lay) -> None:
+    ann = await visitor(running, browser, name, lay)
     page = ann.page
     await page.locator(".opponents [data-bot]").first.wait_for()
     bots = await page.locator(".opponents [data-bot] bdi").all_inner_texts()
@@ -83,7 +90,7 @@ async def test_a_casual_game(running: Running, browser: Browser) -> None:
     await take_hint(ann)
     await step_back(ann)
     await take_back(ann)
-    await check_layout(ann.shown, PHONE)
+    await check_layout(ann.shown, DESK if lay is by_keyboard else PHONE)
     await ann.play_on()
     unfinished = ann.book.opened.game
     ann = await find_again(ann, browser)
@@ -144,8 +151,8 @@ async def find_again(ann: Visitor, browser: Browser) -> Visitor:
     """Close the window and open another: the game is offered there."""
     state = await ann.page.context.storage_state()
     await ann.page.context.close()
-    ann = await visitor(ann.running, browser, ann.name, storage_state=state)
-    await ann.page.get_by_role("button", name="Go on against greedy").tap()
+    ann = await visitor(ann.running, browser, ann.name, ann.lay, storage_state=state)
+    await ann.press(ann.page.get_by_role("button", name="Go on against greedy"))
     await ann.asked()
     assert await ann.button("Take back").is_visible(), "the server knows that it is casual"
     return ann
@@ -154,7 +161,7 @@ async def find_again(ann: Visitor, browser: Browser) -> Visitor:
 async def play_from_a_turn(ann: Visitor) -> None:
     """From a turn of the game that is over, as the other side."""
     page = ann.page
-    await page.get_by_role("link", name="turn by turn").tap()
+    await ann.press(page.get_by_role("link", name="turn by turn"))
     await page.locator(".where", has_text="of").wait_for()
     await ann.press("To the beginning")
     await ann.press("Play on from here")

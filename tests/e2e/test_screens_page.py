@@ -79,11 +79,12 @@ async def is_seen(page: Page, place: Locator) -> bool:
     )
 
 
+@pytest.mark.parametrize(("width", "height"), [(DESK, 800), (1_920, 1_080)])
 async def test_all_that_matters_of_a_game_is_seen_at_once(
-    running: Watched, browser: Browser
+    running: Watched, browser: Browser, width: int, height: int
 ) -> None:
     for game, last in ((running.past, PLAYED + 6), (running.live, PLAYED)):
-        shown = await watch(browser, running.url(f"#/game/{game}"), DESK, 800)
+        shown = await watch(browser, running.url(f"#/game/{game}"), width, height)
         page = shown.page
         await page.get_by_role("button", name="Graphs").wait_for()
         places = [page.locator("tile-board"), page.get_by_role("button", name="CGP")]
@@ -98,7 +99,7 @@ async def test_all_that_matters_of_a_game_is_seen_at_once(
             assert await is_seen(page, place), str(place)
         board = await page.locator("tile-board").bounding_box()
         assert board is not None
-        assert board["height"] >= 0.85 * 800, "it takes the height that there is"
+        assert board["height"] >= 0.85 * height, "it takes the height that there is"
         assert await page.locator(".rounds tbody tr").count() == (last + 1) // 2, "a row a round"
         await page.get_by_role("button", name="Graphs").press("Enter")
         assert await is_seen(page, page.locator("turn-graph svg").first)

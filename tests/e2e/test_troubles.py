@@ -8,8 +8,11 @@ prints each sentence. ``tests/harness/arbiter/test_journal_damage.py`` damages t
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
+import os
 import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -106,3 +109,45 @@ async def test_files_that_go_wrong_harm_no_game(secure: tuple[Server, Path, Path
     await client.close()
     server.terminate()
     assert await asyncio.to_thread(server.wait) == 0
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a disk of its own is mounted, which root may do")
+def test_a_disk_of_its_own_fills_up(tmp_path: Path) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mount = ("mount", "-t", "tmpfs", "-o", "size=80m", "none", str(disk))
+    if subprocess.run(mount, check=False, capture_output=True).returncode:
+        pytest.skip("nothing can be mounted here")
+    try:
+        server = Server(tmp_path, "--drain", "0s", "--db", disk / "games.db", db=False)
+        asyncio.run(_fill(server, disk))
+    finally:
+        subprocess.run(("umount", "--lazy", str(disk)), check=True)
+
+
+async def _fill(server: Server, disk: Path) -> None:
+    await asyncio.to_thread(server.start)
+    try:
+        client, turn = await at_play(server.url)
+        (disk / "most").write_bytes(bytes(40 << 20))
+        status, told = await health(server)
+        assert status == 503
+        shown("disk nearly full, /healthz", told)
+        await client.play(turn)
+        turn = await client.expect(YourTurn)  # a game that is on goes on
+        free = os.statvfs(disk).f_bavail * os.statvfs(disk).f_frsize
+        with contextlib.suppress(OSError):  # the server writes meanwhile; it is full in any case
+            (disk / "rest").write_bytes(bytes(free))
+        await client.play(turn)
+        over = await client.expect(GameOver)
+        assert over.outcome == "host_error"
+        shown("disk full", await asyncio.to_thread(server.hear, "can't be written"))
+        for name in ("most", "rest"):
+            (disk / name).unlink()
+        await asyncio.to_thread(server.hear, "is written again")
+        assert (await health(server))[0] == 200
+        await client.seek("greedy")
+        assert (await client.pass_to_the_end()).outcome in ("out", "zeroes")
+        await client.close()
+    finally:
+        server.close()
