@@ -67,7 +67,6 @@ CHAINS = "real clocks", "processes"
 
 PROCESSES = (
     *(f"tests/e2e/test_{name}.py" for name in ("examples", "matches", "privacy", "tables")),
-    "tests/e2e/test_tournament",
     "tests/compatibility/",
     "tests/harness/cli/test_cli_train.py",
 )
