@@ -98,6 +98,14 @@ def test_an_exchange_draws_first_and_then_puts_back() -> None:
     assert game.bag.stream.position >= before.bag.stream.position + 2
 
 
+def test_a_pass_changes_nothing_but_the_turn() -> None:
+    before = game_with("TEABAGS", ("HORNETS", "QUIETLY"))
+    game = before.play(PASS, None)
+    assert (game.bag, game.position.racks) == (before.bag, before.position.racks)
+    assert (game.position.on_turn, game.position.scoreless_turns) == (1, 1)
+    assert (game.turns[0].score, game.turns[0].drawn, game.turns[0].words) == (0, (), ())
+
+
 def test_an_illegal_move_leaves_the_game_as_it_is() -> None:
     game = game_with("TEABAGS", ("HORNETS", "QUIETLY"))
     with pytest.raises(IllegalMove) as caught:

@@ -62,6 +62,38 @@ def placements(game: Game, placed: list[int]) -> list[Place]:
     return found
 
 
+def score_by_runs(board: Board, place: Place, rules: Rules) -> int:
+    """A second scorer: look at all rows and columns before and after, count runs that changed."""
+    after = board.with_move(place)
+    rows, columns = rules.layout.rows, rules.layout.columns
+    lines = [[(row, column) for column in range(columns)] for row in range(rows)]
+    lines += [[(row, column) for row in range(rows)] for column in range(columns)]
+    score = rules.bingo_bonus if len(place.placed) == rules.rack_size else 0
+    for line in lines:
+        run: list[tuple[int, int]] = []
+        for square in [*line, (-1, -1)]:
+            if after.at(*square):
+                run.append(square)
+                continue
+            if len(run) > 1 and any(not board.at(*each) for each in run):
+                score += _run_score(board, after, run, rules)
+            run = []
+    return score
+
+
+def _run_score(before: Board, after: Board, run: list[tuple[int, int]], rules: Rules) -> int:
+    total, times = 0, 1
+    for row, column in run:
+        tile = after.at(row, column)
+        points = 0 if tile & BLANK_FLAG else rules.distribution.points[tile]
+        at = row * rules.layout.columns + column
+        if not before.at(row, column):
+            points *= rules.layout.letter_multipliers[at]
+            times *= rules.layout.word_multipliers[at]
+        total += points
+    return total * times
+
+
 class AnyGame(RuleBasedStateMachine):
     """Whatever is played, tiles are conserved, scores add up, the game ends and can be replayed."""
 
@@ -114,7 +146,7 @@ class AnyGame(RuleBasedStateMachine):
         if options:
             chosen = data.draw(st.sampled_from(options), label="place")
             board = self.game.position.board
-            self.make(chosen, score_play(board, chosen, self.kind).score)
+            self.make(chosen, score_by_runs(board, chosen, self.kind))
             assert self.game.over or self.game.turns[-1].move == canonical(chosen, board)
 
     @rule(data=st.data())

@@ -56,6 +56,16 @@ def test_the_rules_of_a_lexicon_go_by_its_tiles(tmp_path: Path) -> None:
     assert rules.layout == load_rules().layout
 
 
+def test_tiles_of_several_characters() -> None:
+    alphabet = load_rules("catalan").distribution.alphabet
+    assert alphabet.text(alphabet.word_tiles("novel·lanyquè".replace("è", "e"))) == (
+        "NOVE[L·L]A[NY][QU]E"
+    )
+    spanish = load_rules("spanish").distribution.alphabet
+    assert spanish.text(spanish.word_tiles("chorrillo")) == "[CH]O[RR]I[LL]O"
+    assert spanish.tiles("[ch]O[rr]") == (0x84, spanish.tiles("O")[0], spanish.tiles("[rr]")[0])
+
+
 def test_the_large_board_has_quadruple_squares_and_is_symmetric() -> None:
     layout = load_rules("super").layout
     assert (layout.rows, layout.columns, layout.start) == (21, 21, (10, 10))
@@ -102,7 +112,9 @@ def test_files_in_this_folder_leave_an_embedded_rule_set_as_it_is(
         ("tiles = 3", "tiles is a text in quotes"),
         ('tile = "polish"', "no key is called 'tile'; keys are tiles, board, rack_size"),
         ("rack_size = 8", "rack_size = 8; it is 1 to 7"),
+        ("rack_size = true", "rack_size = True; it is 1 to 7"),
         ("scoreless_limit = 0", "it is 1 to 1000"),
+        ("pass_limit = 0", "it is 1 to 1000"),
         ("exchange_limit = -1", "it is 0 to 1000"),
         ('challenge = "duel"', "'duel'; it is one of void"),
         ("exchange_minimum = 87", "needs 87 tiles in the bag, which never has more than 86"),
