@@ -22,8 +22,8 @@ UNREADABLE = (ValueError, OSError)
 OUTPUT_GONE = 141
 """The status when a pipe's reader has gone: 128 and the number of SIGPIPE."""
 
-_SHOWN = 80
-"""The most characters of a file's name that an error shows."""
+_SHOWN = 240
+"""The most characters of a file's path that an error shows: its end, which has the name."""
 
 
 class CommandFailed(Exception):
@@ -63,7 +63,7 @@ def reason(error: Exception, where: str = "") -> str:
     if not isinstance(error, OSError) or not error.strerror:
         return str(error)
     file = str(error.filename or "")
-    shown = file if len(file) <= _SHOWN else f"{file[:_SHOWN]}…"
+    shown = file if len(file) <= _SHOWN else f"…{file[-_SHOWN:]}"
     return f"{shown}: {error.strerror}" if shown and not where else error.strerror
 
 

@@ -191,7 +191,10 @@ def test_the_command_lists_them_and_says_what_is_wrong(
     for listed, puzzle in zip(tilewire.json("puzzles", "list"), PUZZLES, strict=True):
         assert (listed["id"], listed["position"]) == (puzzle["id"], puzzle["position"])
     assert tilewire("puzzles", "list", tmp_path) == 2
-    assert tilewire.err.startswith(f"tilewire: {tmp_path}/"), "what is missing, cut if it is long"
+    assert tilewire.err.startswith(f"tilewire: {tmp_path}/endgame")
+    assert tilewire("puzzles", "list", tmp_path / "/".join(["long"] * 100)) == 2
+    assert "…" in tilewire.err
+    assert "/endgame" in tilewire.err, "the end of a long path has the name"
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"puzzles": [{"kind": "endgame"}]}', "é"])
