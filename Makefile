@@ -30,7 +30,7 @@ match: $(READY)  ## two games of the static player against the greedy one
 test: $(READY_DEV)  ## the test suite, in so many processes: one waits on clocks
 	$(BIN)/python -m pytest -n $(JOBS)
 
-figures: $(READY_DEV)  ## the README's figures again, in half an hour where nothing else runs
+figures: $(READY_DEV)  ## the README's figures again, in twenty minutes where nothing else runs
 	$(BIN)/python docs/results/figures.py --of README.md
 
 coverage: $(READY_DEV)  ## which lines the tests reach; compiled ones are not seen
