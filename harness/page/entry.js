@@ -365,6 +365,7 @@ export class MoveEntry extends HTMLElement {
   recall() {
     this.draft?.recall();
     this.chosen = null;
+    if (this.draft && this.isByTouch) this.draft.cursor = null; // the next tap chooses anew
     this.placed(texts.recalled);
   }
 

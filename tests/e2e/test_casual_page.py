@@ -97,6 +97,7 @@ async def test_a_casual_game(running: Running, browser: Browser, name: str, lay:
     assert ann.book.opened.game == unfinished
     await ann.resign()
     await ann.press("Again, seats swapped")
+    await ann.page.locator(".status", has_text="You lose").wait_for(state="detached")
     await ann.asked()
     assert ann.seat == 1 - seat, "what was played on from a turn does not count"
     assert ann.book.opened.opening is None
@@ -162,7 +163,7 @@ async def play_from_a_turn(ann: Visitor) -> None:
     """From a turn of the game that is over, as the other side."""
     page = ann.page
     await ann.press(page.get_by_role("link", name="turn by turn"))
-    await page.locator(".where", has_text="of").wait_for()
+    await page.locator("game-view .where", has_text="of").wait_for()
     await ann.press("To the beginning")
     await ann.press("Play on from here")
     await page.get_by_text("goes on from your position: 0 to 0").wait_for()

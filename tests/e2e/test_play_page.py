@@ -36,7 +36,7 @@ from protocol.channel import now_ms
 from protocol.parts import TimeControl
 
 if TYPE_CHECKING:
-    from playwright.async_api import Browser, Locator, Page
+    from playwright.async_api import Browser, Page
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -56,19 +56,9 @@ SHOWN = """() => {
   };
 }"""
 
-SPOTS = """() => {
-  const middle = (element) => {
-    const { x, y, width, height } = element.getBoundingClientRect();
-    return [x + width / 2, y + height / 2];
-  };
-  const { draft } = document.querySelector("move-entry");
-  return {
-    hand: [...document.querySelectorAll("[data-held]")].map((each) =>
-      [draft.held[each.dataset.held].tile, middle(each)]),
-    squares: [...document.querySelectorAll("[data-at]")].map(middle),
-  };
-}"""
-"""The tiles of the rack, and the places of these and of all squares."""
+HELD = """(sought) => document.querySelector("move-entry").draft.held
+  .findIndex(({ tile, at }) => at === null && tile === sought)"""
+"""The place on the rack of a tile that is not laid."""
 
 TRY_NOW = """() => [...document.querySelectorAll("button")]
   .find((each) => each.textContent === "Try now")?.click()"""
@@ -232,12 +222,8 @@ class Person:
             await self.skip()
             return
         score = score_play(book.game.position.board, move, book.rules).score
-        button = self.page.get_by_role("button", name=f"Play for {score}", exact=True)
-        for _ in range(3):  # beside other work two taps may be taken for a double one
-            await self.lay(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
-            if await comes(button):
-                break
-            await self.page.get_by_role("button", name="Recall").click()
+        await self.lay(self.page, squares_of(move, book), move.direction is Direction.ACROSS)
+        await self.page.get_by_role("button", name=f"Play for {score}", exact=True).wait_for()
         if disturb is None or not await disturb():
             await self.send()
 
@@ -422,33 +408,16 @@ async def by_keyboard(page: Page, tiles: list[tuple[int, str]], across: bool) ->
         await page.keyboard.press(key)
 
 
-async def comes(place: Locator, seconds: float = 10) -> bool:
-    """Wait so long for something at most; return whether it is there."""
-    for _ in range(int(seconds * 10)):
-        if await place.is_visible():
-            return True
-        await asyncio.sleep(0.1)
-    return False
-
-
 async def by_touch(page: Page, tiles: list[tuple[int, str]], across: bool) -> None:
     """Tap each tile, then its square."""
-    for held, square, tile in await spots(page, tiles):
-        await page.touchscreen.tap(*held)
-        await page.touchscreen.tap(*square)
-        await name_blank(page, tile)
-
-
-async def spots(page: Page, tiles: list[tuple[int, str]]) -> list[tuple[Spot, Spot, str]]:
-    """Return where each tile lies on the rack, where its square is, and the tile."""
-    await page.locator(".hand").scroll_into_view_if_needed()
-    told = await page.evaluate(SPOTS)
-    found = []
     for at, tile in tiles:
-        held = next(each for each in told["hand"] if each[0] == ("?" if tile.islower() else tile))
-        told["hand"].remove(held)
-        found.append((held[1], told["squares"][at], tile))
-    return found
+        index = await page.evaluate(HELD, "?" if tile.islower() else tile)
+        held = page.locator(f"[data-held='{index}']")
+        await held.tap()
+        await page.locator(f".marked[data-held='{index}']").wait_for()
+        await page.locator(f"tile-board [data-at='{at}']").tap()
+        await name_blank(page, tile)
+        await page.locator(f".gone[data-held='{index}']").wait_for()
 
 
 async def name_blank(page: Page, tile: str) -> None:
@@ -457,7 +426,6 @@ async def name_blank(page: Page, tile: str) -> None:
 
 
 Disturb: TypeAlias = Callable[[], Awaitable[bool]]
-Spot: TypeAlias = tuple[float, float]
 Lay: TypeAlias = Callable[["Page", list[tuple[int, str]], bool], Awaitable[None]]
 
 

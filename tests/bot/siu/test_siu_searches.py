@@ -324,7 +324,7 @@ def test_without_memory_for_the_solver_the_first_move_is_played(
 def test_a_pre_endgame_of_one_move_looks_at_all_of_it_and_of_many_ends_with_a_sure_win(
     searcher: SearchMaker,
 ) -> None:
-    one = task("peg movetime 1000 searchmoves 1D.SEXTO", LATE.format(theirs=""))
+    one = task("peg movetime 60000 searchmoves 1D.SEXTO", LATE.format(theirs=""))
     (*_, counted, cover) = searched(searcher, one).answers
     assert isinstance(counted, InfoText)
     assert int(counted.text.split("nodes ")[1].split()[0]) > 7 * 64 * 4, "more than a first look"
