@@ -306,11 +306,12 @@ export class GameView extends HTMLElement {
     if (!links || links.firstChild && links.hasAttribute("data-open") === isOpen) return;
     links.toggleAttribute("data-open", isOpen);
     const now = () => /** @type {Game} */ (this.game);
-    this.copies?.replaceChildren(copying({
+    const { copies } = this;
+    if (copies) keepingFocus(copies, () => copies.replaceChildren(copying({
       ...(isOpen ? { GCG: () => ask(gcgPath(this.id_), undefined, "text") } : {}),
       CGP: () => cgpAt(now(), this.shownTurn, now().position(this.shownTurn).racks ?? ["", ""]), // racks that are hidden are left out
       [screenTexts.link]: () => new URL(gameHash(this.id_, this.turn), location.href).href,
-    }));
+    })));
     keepingFocus(links, () => links.replaceChildren(
       button(screenTexts.toGraphs, () => this.toGraphs()), " ",
       isOpen ? h("a", { href: gcgPath(this.id_), download: `${this.id_}.gcg` }, texts.gcg) : "",

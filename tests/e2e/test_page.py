@@ -354,6 +354,7 @@ async def test_two_pages_watch_a_game_from_the_first_move_to_the_last(
     for each, width in ((first, DESK), (late, PHONE)):
         await each.page.locator(".status", has_text="six scoreless turns").wait_for()
         await each.page.locator(".rack", has_text="rack").first.wait_for()
+        await each.page.get_by_role("button", name="GCG").wait_for()
         assert (await state(each))["scores"] == list(over.scores)
         assert await each.page.evaluate("document.documentElement.scrollWidth") <= width
         assert {url.split("/")[2] for url in each.asked} == {f"127.0.0.1:{running.port}"}
