@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from bot.equipment import Resources
+from bot.search import anytime
 from bot.search.analysis.findings import Findings, SearchTools, analyse
 from engine.endgame.solver import EndgameSolver
 from engine.movegen.generator import Generator
@@ -90,7 +91,10 @@ def test_the_best_is_proven_though_no_candidate(lexicon: Lexicon) -> None:
     assert got.replies is None
 
 
-def test_findings_are_those_of_rollouts_until_more_is_known(lexicon: Lexicon) -> None:
+def test_findings_are_those_of_rollouts_until_more_is_known(
+    lexicon: Lexicon, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(anytime, "REPORT_S", 0.0)  # also on a fast machine
     told: list[Findings] = []
     played = moves(lexicon)[1]
     got = found(lexicon, played, on_progress=told.append)
