@@ -7,6 +7,7 @@
 //   #/play             to play oneself
 //   #/review           a game of one's own to review; #/review/ID: one of the server; #/review/ID/7: its turn 7
 //   #/standings        how the tournament stands; #/standings/2: with the games of round 2
+//   #/direct           the same for its directors, with what they may do
 //   #/puzzles          endgames and pre-endgames to solve; #/puzzles/ID: one
 //   #/drill            one's own mistakes again
 //   #/study            a board to think at; #/study/LINK: a position; #/study/game/ID/7, #/study/review/ID/7: of a game
@@ -54,6 +55,7 @@ const route = () => {
     return view;
   });
   else if (kind === "standings") put(new StandingList(id));
+  else if (kind === "direct") later(async () => new (await import("./direct.js")).DirectView());
   else if (kind === "games") put(new GameList());
   else if (kind === "") put(new HomeView());
   else put(h("div", {}, h("h1", {}, texts.unknownPage(hash)), toGames()));

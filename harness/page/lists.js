@@ -2,7 +2,7 @@
 
 import { h, keepingFocus, names, table, toGames } from "./dom.js";
 import { inBrowser } from "./kept.js";
-import { AGAIN_MS, Trouble, ask, gameHash, whyOf } from "./server.js";
+import { AGAIN_MS, Trouble, about, ask, gameHash, whyOf } from "./server.js";
 import { grouped, moment, signed, texts } from "./texts.js";
 
 /** @typedef {{ game: string, players: [string, string], scores: [number, number], turns: number, begun?: string, message?: string, outcome?: string, rules: string }} Listed */
@@ -30,6 +30,7 @@ export class Asking extends HTMLElement {
 
   async refresh() {
     clearTimeout(this.timer);
+    if (!this.path) return; // it is told
     try {
       const told = await ask(this.path);
       if (!this.isConnected) return;
@@ -148,43 +149,55 @@ const entry = ({ game, players, scores, turns, begun, message, outcome, rules })
 /** @typedef {{ name: string, points: number, spread: number, games: number, byes: number, half_byes?: number, presence: string }} Row */
 /** @typedef {{ round: number, names: string[], half: boolean }} Arrangement */
 /** @typedef {{ number: number, players: [string, string], scores: [number, number] | null, game: string | null, outcome: string | null, winner?: 0 | 1 | null }} RoundGame */
+/** @typedef {{ round: number, rounds: number | null, paused: boolean, over: boolean, waits?: string, rows: Row[], games: RoundGame[], arranged?: Arrangement[] }} Standing */
+/** @typedef {{ heading: string, entrant: (row: Row) => Node | string, game: (game: RoundGame) => Node | string, arrangement: (arranged: Arrangement) => Node | string }} Acts */
 
 export class StandingList extends Asking {
-  /** @param {string} [shown] The round whose games are shown; empty: the last that has begun. */
-  constructor(shown = "") {
+  /**
+   * @param {string} [shown] The round whose games are shown; empty: the last that has begun.
+   * @param {Acts | null} [acts] What a director may do about what is listed, which its view shows here.
+   */
+  constructor(shown = "", acts = null) {
     super();
-    this.path = `api/standings${shown && `/${encodeURIComponent(shown)}`}`;
+    this.acts = acts;
+    this.path = acts ? "" : `api/standings${shown && `/${encodeURIComponent(shown)}`}`;
     this.heading = texts.standings;
     this.shown = shown;
   }
 
-  /** @param {{ round: number, rounds: number | null, paused: boolean, over: boolean, waits?: string, rows: Row[], games: RoundGame[], arranged?: Arrangement[] }} told */
+  /** @param {Standing} told */
   async show(told) {
+    const { acts } = this, mayDirect = !acts && !(await about().catch(() => null))?.own;
     const waits = told.waits ? await whyOf("", told.waits) : "";
     const isRound = told.rounds !== 1, somebodyIsAway = told.rows.some(({ presence }) => presence !== "here");
     const hasByes = told.rows.some(({ byes, half_byes }) => byes || half_byes);
     const state = [isRound && texts.round(told.round, told.rounds), told.paused && texts.paused, told.over && texts.tournamentOver];
-    const rows = told.rows.map(({ name, points, spread, games, byes, half_byes, presence }, index) => ({
-      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, name)), grouped(points), signed(spread), games,
-        ...(hasByes ? [[byes || "", half_byes && `${half_byes} × ½`].filter(Boolean).join(", ")] : []), ...(somebodyIsAway ? [texts.presences[presence] ?? presence] : [])],
+    const rows = told.rows.map((row, index) => ({
+      cells: [h("span", {}, `${index + 1}. `, h("bdi", {}, row.name)), grouped(row.points), signed(row.spread), row.games,
+        ...(hasByes ? [[row.byes || "", row.half_byes && `${row.half_byes} × ½`].filter(Boolean).join(", ")] : []),
+        ...(somebodyIsAway ? [texts.presences[row.presence] ?? row.presence] : []), ...(acts ? [acts.entrant(row)] : [])],
     }));
-    const heads = [texts.entrant, texts.points, texts.spread, texts.played, ...(hasByes ? [texts.byes] : []), ...(somebodyIsAway ? [texts.presence] : [])];
-    const games = told.games.map(({ number, players, scores, game, outcome, winner }) => ({
-      cells: [number, game ? h("a", { href: gameHash(game) }, ...names(players)) : h("span", {}, ...names(players)),
+    const ofActs = acts ? [acts.heading] : [];
+    const heads = [texts.entrant, texts.points, texts.spread, texts.played, ...(hasByes ? [texts.byes] : []), ...(somebodyIsAway ? [texts.presence] : []), ...ofActs];
+    const games = told.games.map((each) => {
+      const { number, players, scores, game, outcome, winner } = each;
+      return { cells: [number, game ? h("a", { href: gameHash(game) }, ...names(players)) : h("span", {}, ...names(players)),
         scores ? scored(scores) : "", h("span", {}, outcome === null || outcome === "out" ? "" : `${texts.endings[outcome] ?? outcome}${winner === undefined ? "" : ", "}`, ...(winner === undefined ? [] : [
-          h("bdi", {}, winner !== null ? texts.wins(players[winner]) : (outcome === "no_show" ? texts.noResult : texts.tie).toLowerCase())]))],
-    }));
+          h("bdi", {}, winner !== null ? texts.wins(players[winner]) : (outcome === "no_show" ? texts.noResult : texts.tie).toLowerCase())])), ...(acts ? [acts.game(each)] : [])] };
+    });
     const shown = Number(this.shown) || told.round;
     const rounds = Array.from({ length: isRound ? told.round : 0 }, (_, index) => index + 1).flatMap((round) => [
       " ", h("a", { href: `#/standings/${round}`, "aria-current": round === shown && "page" }, round)]);
-    const arranged = (told.arranged ?? []).map(({ round, names: who, half }) => h("p", {},
-      `${texts.round(round, null)}: `, ...(who.length > 1 ? names(who) : [h("bdi", {}, who[0]), ` – ${half ? texts.halfBye : texts.bye}`])));
+    const arranged = (told.arranged ?? []).map((each) => h("p", {}, `${texts.round(each.round, null)}: `,
+      ...(each.names.length > 1 ? names(each.names) : [h("bdi", {}, each.names[0]), ` – ${each.half ? texts.halfBye : texts.bye}`]), " ", acts?.arrangement(each)));
     this.redraw(
-      h("h1", {}, texts.standings), this.trouble, h("p", { class: "state" }, state.filter(Boolean).join(" · ")),
+      acts ? "" : h("h1", {}, texts.standings), this.trouble, h("p", { class: "state" }, state.filter(Boolean).join(" · ")),
       waits && h("p", { class: "note" }, waits),
       h("h2", {}, texts.ranking), table(texts.ranking, heads, rows),
       h("h2", {}, isRound && shown ? texts.roundGames(shown) : texts.games), rounds.length > 2 ? h("p", { class: "rounds-of" }, texts.rounds, ...rounds) : "",
-      ...arranged, table(texts.games, [texts.game, texts.players, texts.score, texts.outcome], games, "results"));
+      ...arranged, table(texts.games, [texts.game, texts.players, texts.score, texts.outcome, ...ofActs], games, "results"),
+      mayDirect ? h("p", { class: "links" }, h("a", { href: "#/direct" }, texts.direct)) : "");
+    this.dispatchEvent(new CustomEvent("told", { detail: told }));
   }
 }
 

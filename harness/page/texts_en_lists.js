@@ -46,6 +46,7 @@ export const lists = {
   /** @type {Record<string, string>} */
   presences: { here: "yes", away: "away", absent: "not paired", withdrawn: "withdrawn" },
   ranking: "Ranking",
+  direct: "For directors",
 
   // a ladder
   ladder: "Ladder",

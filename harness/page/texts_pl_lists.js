@@ -38,6 +38,7 @@ export const lists = {
   presence: "Na miejscu?",
   presences: { here: "tak", away: "nie", absent: "nie kojarzony", withdrawn: "wycofany" },
   ranking: "Tabela",
+  direct: "Dla sędziów",
 
   // a ladder
   ladder: "Ranking",
