@@ -16,6 +16,7 @@ import { reviewLink } from "./review_link.js";
 import { AGAIN_MS, Trouble, about, ask, gameHash } from "./server.js";
 import { MoveSheet } from "./sheet.js";
 import { GameSides, LOW_MS, TICK_MS } from "./sides.js";
+import { sound, soundButton } from "./sounds.js";
 import { texts } from "./texts.js";
 
 /** @import { Choice, Settings } from "./play_form.js" */
@@ -72,7 +73,7 @@ export class PlayView extends HTMLElement {
     } }, playTexts.hint);
     this.takingBack = button(playTexts.takeBack, () => this.takeBack());
     this.takingBack.title = playTexts.takeBackNote;
-    this.acts = h("div", { class: "controls acts-of", role: "group", "aria-label": texts.game }, this.helping, this.takingBack, this.resigning);
+    this.acts = h("div", { class: "controls acts-of", role: "group", "aria-label": texts.game }, this.helping, this.takingBack, this.resigning, soundButton());
     this.pastBoard = new TileBoard();
     this.pastIs = h("span", {});
     this.past = h("div", { class: "past", hidden: true }, this.pastBoard, h("p", { class: "formed" }, this.pastIs),
@@ -389,7 +390,9 @@ export class PlayView extends HTMLElement {
     this.note();
     const shown = [playing.id, game.last, game.bag, playing.rack, isOver].join();
     if (this.shown !== shown) {
-      if (!this.shown.startsWith(playing.id) || !this.sides.firstChild) this.sides.open(game.offer.players);
+      const [before, last] = this.shown.split(",");
+      if (before !== playing.id || !this.sides.firstChild) this.sides.open(game.offer.players);
+      else if (isOver !== this.shown.endsWith("true") || last !== String(game.last)) sound(isOver ? "over" : "move");
       this.shown = shown;
       this.turn = null; // what happens now is seen
       this.problem = "";
@@ -467,6 +470,7 @@ export class PlayView extends HTMLElement {
     const isLow = playing.phase === "playing" && clocks[playing.seat] < LOW_MS;
     this.time.textContent = playTexts.timeToChallenge(Math.ceil(left / 1000));
     if (isLow === this.warned && isAsked !== this.challenging.hidden) return;
+    if (isLow && !this.warned) sound("low");
     this.warned = isLow;
     this.challenging.hidden = !isAsked;
     this.entry.toggleAttribute("data-asked", isAsked); // one question at a time

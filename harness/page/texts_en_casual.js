@@ -98,6 +98,7 @@ export const casual = {
   theirsStands: (name, points) => `The play stands${points ? `: ${counted(points, "point")} for ${name}` : ""}.`,
   resign: "Resign",
   reallyResign: "Resign: sure?",
+  sounds: "Sounds",
   lowTime: "Less than a minute is left on your clock.",
   playAgain: "Again, seats swapped",
   otherOpponent: "Another opponent",

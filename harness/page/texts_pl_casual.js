@@ -89,6 +89,7 @@ export const casual = {
   theirsStands: (name, points) => `Ruch jest poprawny${points ? `: ${counted(points, "punkt", "punkty", "punktów")} dla gracza ${name}` : ""}.`,
   resign: "Poddaj się",
   reallyResign: "Na pewno poddać?",
+  sounds: "Dźwięki",
   lowTime: "Na Twoim zegarze została mniej niż minuta.",
   playAgain: "Jeszcze raz, z zamianą miejsc",
   otherOpponent: "Inny przeciwnik",

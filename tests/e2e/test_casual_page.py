@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 PHONE = 390
+COUNT_NOTES = """() => {
+  const { start } = OscillatorNode.prototype;
+  window.notes = 0;
+  OscillatorNode.prototype.start = function (at) { window.notes += 1; start.call(this, at); };
+}"""
 NO_STORAGE = """for (const name of ["localStorage", "sessionStorage"])
   Object.defineProperty(window, name, { get() { throw new Error("it is not allowed"); } });"""
 
@@ -177,6 +182,27 @@ async def play_from_a_turn(ann: Visitor) -> None:
     assert ann.seat == 1
     assert ann.book.opened.opening is not None
     await ann.resign()
+
+
+async def test_sounds_are_made_once_they_are_wished_for(running: Running, browser: Browser) -> None:
+    ann = await visitor(running, browser, "ann")
+    await ann.page.evaluate(COUNT_NOTES)
+    await ann.page.get_by_label("Your name").fill(ann.name)
+    await ann.page.get_by_label("greedy").check()
+    await ann.press("Start")
+    await ann.asked()
+    await ann.play_on()
+    assert await ann.page.evaluate("window.notes") == 0
+    await ann.press("Sounds")
+    assert await ann.page.evaluate("window.notes") == 1
+    await ann.play_on()
+    assert await ann.page.evaluate("window.notes") == 3, "a note a move"
+    await ann.resign()
+    assert await ann.page.evaluate("window.notes") == 6
+    await ann.page.reload()
+    assert await ann.button("Sounds").get_attribute("aria-pressed") == "true", "it is kept"
+    assert ann.shown.said == []
+    await ann.page.context.close()
 
 
 async def test_a_browser_without_storage_and_a_bot_that_is_gone(
