@@ -43,6 +43,8 @@ BACK_S = 20.0
 """How long it may take to come back by itself; if its process ends, it is started again."""
 PONG_S = 5.0
 """How long a pong may take, beside the time for the move that is on."""
+ENDS_S = 5.0
+"""How long a process whose connection is gone has to end, so that its last words are known."""
 QUIET_S = 2.0
 """How long we wait for what should not come."""
 STRANGE = {"x_check": [{"of": "the kit"}]}
@@ -241,7 +243,9 @@ class BotCheck:
                     elif source is not self._bot:
                         continue
                     elif isinstance(content, ChannelClosed):
-                        await asyncio.sleep(0.2)  # for its process to end
+                        if self._process is not None:
+                            with suppress(TimeoutError):
+                                await asyncio.wait_for(self._process.wait(), ENDS_S)
                         raise Surprise(f"expected {wanted}; it is gone{self._how_it_is()}")
                     elif isinstance(content, PeerError):
                         clause = Clause.BOT_FRAMES if content.close else Clause.BOT_MESSAGES
