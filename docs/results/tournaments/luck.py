@@ -3,6 +3,7 @@
 python docs/results/tournaments/luck.py fit --write   # the weights that are shipped
 python docs/results/tournaments/luck.py kernels independent   # static – greedy; or equal
 python docs/results/tournaments/luck.py games FILE    # of ``experiment duel``, packed or not
+python docs/results/tournaments/luck.py difference FILE OTHER
 """
 
 from __future__ import annotations
@@ -194,13 +195,22 @@ def kernels(draws: Literal["independent", "equal"], games: int = 5_000, seed: in
     print(as_text({"luck": rows_of("static – greedy", draws, ahead, luck, pair_of)}))
 
 
-@app.command
-def games(file: Path, sprt: str = "") -> None:
-    """Correct the pairs of a file of ``tilewire experiment duel``; each game once alone, too.
+@dataclass(frozen=True)
+class Played:
+    """Games of a file of ``tilewire experiment duel``, of the player."""
 
-    The first pairs count, up to one that is not complete. ``sprt`` names two hypotheses, such as
-    "0%,2%", for a sequential test of the games as played.
-    """
+    name: str
+    numbers: Any  # [games]; 0 and 1, 2 and 3 … are pairs
+    ahead: Any  # [games] points
+    luck: Any  # [games, 2] points and wins that the draws gave
+
+    def first(self, games: int) -> Played:
+        """Return the first games alone."""
+        return Played(self.name, self.numbers[:games], self.ahead[:games], self.luck[:games])
+
+
+def read_games(file: Path) -> Played:
+    """Read the first pairs of a file, packed or not, up to one that is not complete."""
     field, luckmeter = the_field()
     read = lzma.open if file.suffix == ".xz" else open
     with read(file, "rt", encoding="utf-8") as text:
@@ -213,17 +223,50 @@ def games(file: Path, sprt: str = "") -> None:
     numbers = np.array([record["number"] for record in records])
     luck *= (1 - 2 * (numbers % 2))[:, np.newaxis]
     ahead = np.array([record["scores"][0] - record["scores"][1] for record in records])
+    return Played(study.name, numbers, ahead, luck)
+
+
+@app.command
+def games(file: Path, sprt: str = "") -> None:
+    """Correct the pairs of a file of ``tilewire experiment duel``; each game once alone, too.
+
+    ``sprt`` names two hypotheses, such as "0%,2%", for a sequential test of the games as played.
+    """
+    played = read_games(file)
     rows = []
-    for draws, pair_of in (("as if independent", np.arange(len(records))), ("equal", numbers // 2)):
-        rows += rows_of(study.name, draws, ahead, luck, pair_of)
+    for draws, pair_of in (
+        ("as if independent", np.arange(len(played.numbers))),
+        ("equal", played.numbers // 2),
+    ):
+        rows += rows_of(played.name, draws, played.ahead, played.luck, pair_of)
     print(as_text({"luck": rows}))
     if sprt:
         test = SequentialTest(*parse_hypotheses(sprt))
-        state = state_of_pairs(test, (np.sign(ahead).reshape(-1, 2).mean(axis=1) + 1) / 2)
+        wins = (np.sign(played.ahead).reshape(-1, 2).mean(axis=1) + 1) / 2
+        state = state_of_pairs(test, wins)
         print(
             f"\n{sprt}: {state.verdict} after {state.pairs} pairs, LLR {state.llr:+.2f} "
             f"({state.lower:.2f} to {state.upper:.2f})"
         )
+
+
+@app.command
+def difference(one: Path, other: Path) -> None:
+    """Say what one player gains over another against the same opponent, in pairs of equal draws."""
+    both = [read_games(file) for file in (one, other)]
+    first, second = (played.first(min(len(each.ahead) for each in both)) for played in both)
+    weights, pair_of = luck_weights(), first.numbers // 2
+    luck = first.luck - second.luck
+    wins = 50.0 * (np.sign(first.ahead) - np.sign(second.ahead))
+    points = (first.ahead - second.ahead).astype(float)
+    rows = [
+        _row(f"{first.name} less {second.name}", "equal", len(pair_of), what, found)
+        for what, found in (
+            ("wins, %", correction(wins, 100 * weights.wins * luck[:, 1], pair_of)),
+            ("points", correction(points, weights.points * luck[:, 0], pair_of)),
+        )
+    ]
+    print(as_text({"luck": rows}))
 
 
 if __name__ == "__main__":
