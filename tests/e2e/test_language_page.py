@@ -30,7 +30,7 @@ ENGLISH = """async () => {
   const plain = (value) => typeof value === "string" ? [value]
     : value && typeof value === "object" ? Object.values(value).flatMap(plain) : [];
   const both = await Promise.all(["en", "pl"].map(async (tag) => {
-    const areas = ["", "_casual", "_home", "_puzzles", "_screen", "_study"];
+    const areas = ["", "_casual", "_direct", "_home", "_puzzles", "_screen", "_study"];
     const files = areas.map((area) => read(`texts_${tag}${area}.js`));
     return (await Promise.all(files)).flatMap(plain);
   }));
@@ -64,7 +64,7 @@ async def check_polish(shown: Opened) -> None:
 async def test_the_language_is_the_browser_s_until_it_is_chosen(url: str, browser: Browser) -> None:
     shown = await opened(browser, locale="pl-PL")
     page = shown.page
-    for view in ("", "games", "drill", "play", "review", "nothing", "puzzles"):
+    for view in ("", "games", "drill", "play", "review", "nothing", "direct", "puzzles"):
         await shown.go(f"{url}#/{view}")
         await page.locator("main h1").first.wait_for()
         await check_polish(shown)
