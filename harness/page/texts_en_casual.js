@@ -12,7 +12,7 @@ const soManyLeft = (left) => (left === 1 ? "One more such move loses the game." 
 export const casual = {
   // what is chosen
   wins: (/** @type {number} */ percent) => `${Math.round(percent)} %`,
-  weakest: "From weak to strong. Percentages are of games won against static, as measured; bots that simulate had 0.3 s a move.",
+  weakest: "From weak to strong. Percentages are of games won against static, as measured; bots that simulate had 2 s a move.",
   weakestRated: "From weak to strong, with their ratings here; those without one come last.",
   casual: "Against a bot you may have hints and take moves back; it counts for no rating.",
   clock: "Clock of each player",

@@ -10,7 +10,7 @@ const soManyLeft = (left) =>
 export const casual = {
   // what is chosen
   wins: (percent) => `${Math.round(percent)} %`,
-  weakest: "Od najsłabszego do najsilniejszego. Procenty to zmierzone wygrane z botem static; boty symulujące miały 0,3 s na ruch.",
+  weakest: "Od najsłabszego do najsilniejszego. Procenty to zmierzone wygrane z botem static; boty symulujące miały 2 s na ruch.",
   weakestRated: "Od najsłabszego do najsilniejszego, z rankingiem na tym serwerze; boty bez rankingu na końcu.",
   casual: "Z botem możesz korzystać z podpowiedzi i cofać ruchy; partia nie liczy się do rankingu.",
   clock: "Zegar każdego gracza",

@@ -104,9 +104,9 @@ def test_the_strengths_of_bots_are_those_of_the_documents() -> None:
         r"^\| `trained (greedy|vanilla)` .* ([\d.]+) % \|$", training, re.M
     ):
         found[name] = round(100 - float(won), 1)
-    simulation = (docs / "results" / "simulation.md").read_text("utf-8")
-    duel = r"^\| `(sim|champion)` of commit \w+ \| 2,000 \| ([\d.]+) ±"
-    found |= {name: float(won) for name, won in re.findall(duel, simulation, re.M)}
+    search = (docs / "results" / "search.md").read_text("utf-8")
+    duel = r"`(sim|champion)` \| 600 \| .*? \| ([\d.]+) ±"
+    found |= {name: float(won) for name, won in re.findall(duel, search)}
     assert found == _WINS
 
 
