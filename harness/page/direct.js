@@ -84,7 +84,7 @@ export class DirectView extends HTMLElement {
   /** Ask who directs, and say why. @param {string} sentence */
   ask(sentence) {
     this.connection?.stop();
-    this.isIn = false;
+    this.isIn = this.isAsked = false;
     this.say(sentence);
     this.replaceChildren(h("h1", {}, directTexts.title), this.banner, this.login, h("p", { class: "note" }, directTexts.where), toGames());
     this.name.focus();

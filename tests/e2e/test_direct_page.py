@@ -57,8 +57,6 @@ async def test_a_director_directs(tmp_path: Path, browser: Browser) -> None:
         await press("Give half a point a game")
         await page.get_by_role("button", name="Take back bob in round 2").press("Enter")
         await page.get_by_role("button", name="Take back bob").wait_for(state="detached")
-        await page.set_viewport_size({"width": 390, "height": 844})
-        await page.set_viewport_size({"width": 1280, "height": 800})
         await check_layout(shown, DESK, PHONE)
         for guest in (ann, cem):
             guest.moves.clear()
@@ -80,10 +78,21 @@ async def test_a_director_directs(tmp_path: Path, browser: Browser) -> None:
         await done()
         corrected = await there.until(lambda it: it.games[0].outcome == "corrected")
         assert corrected.games[0].scores == (312, 400)
+        for name in ("Void: play it again", "Void: sure?"):
+            await press(name)
+        await there.until(lambda it: it.over and it.games[0].outcome != "corrected")
+        for name in ("End after this round", "End: sure?"):
+            await press(name)
+        await banner.get_by_text("the tournament is over already").wait_for()
+        await page.get_by_role("button", name="Release the name ann").press("Enter")
+        await done()
         await page.reload()
-        await page.get_by_role("button", name="Log out").wait_for()
         assert there.folder.joinpath("decisions.jsonl").read_text("utf-8").count("lunch") == 1
         await press("Log out")
-        await page.get_by_label("Token").wait_for()
+        await page.get_by_label("Director").fill("hannah")
+        await page.get_by_label("Token").fill("h")
+        await press("Log in")
+        await page.get_by_role("button", name="Log out").wait_for()
         assert shown.said == []
-        await page.close()
+    await banner.get_by_text("The connection to the server is lost").wait_for()
+    await page.close()
